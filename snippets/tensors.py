@@ -1,0 +1,23 @@
+"""What every PyTorch snippet does with its input before the mathematics starts."""
+
+# --8<-- [start:imports]
+import torch
+# --8<-- [end:imports]
+
+
+# --8<-- [start:as_floating]
+def as_floating(values):
+    """Return the tensor `values` to compute in, and the dtype the result should have.
+
+    Integers and bools become float64, so that nothing wraps; float16 and bfloat16
+    are computed in float32 and go back to their own dtype.
+    Raises TypeError for complex tensors and for anything that is not a tensor.
+    """
+    if not isinstance(values, torch.Tensor):
+        raise TypeError(f"expected a torch.Tensor, got {type(values).__name__}")
+    if values.is_complex():
+        raise TypeError(f"expected real numbers, got dtype {values.dtype}")
+    if not values.is_floating_point():
+        return values.double(), torch.float64
+    return values.to(torch.promote_types(values.dtype, torch.float32)), values.dtype
+# --8<-- [end:as_floating]
