@@ -27,7 +27,7 @@ def check_temperature(temperature):
     if np.ndim(temperature) != 0:
         raise ValueError(
             f"temperature must be one number, got shape {np.shape(temperature)}; "
-            "for one temperature a row, call softmax(logits / temperature[..., None])"
+            "per row: softmax(logits / temperature[..., None])"
         )
     temperature = float(temperature)
     if not temperature >= 0:

@@ -1,0 +1,327 @@
+"""What the temperature chapter runs in NumPy: each section prints what the page says."""
+
+import numpy as np
+
+from snippets.temperature.numpy_reference import (
+    annealing_schedule,
+    apply_temperature,
+    entropy_from_logits,
+    expected_calibration_error,
+    fit_temperature,
+    gumbel_max,
+    gumbel_noise,
+    inverse_cdf,
+    power_temperature,
+    sample,
+    sampling_distribution,
+    temperature_derivatives,
+    temperature_for_entropy,
+    temperature_softmax,
+    temperature_softmax_simple,
+)
+
+
+# --8<-- [start:simple]
+logits = np.array([5.0, 3.0, 2.0, 1.0])
+for temperature in (0.5, 1.0, 2.0):
+    print(temperature, temperature_softmax_simple(logits, temperature).round(3))
+    #> 0.5 [0.979 0.018 0.002 0.   ]
+    #> 1.0 [0.831 0.112 0.041 0.015]
+    #> 2.0 [0.579 0.213 0.129 0.078]
+# --8<-- [end:simple]
+
+
+# --8<-- [start:corrected_table]
+logits = np.array([5.0, 3.0, 2.0, 1.0])
+for temperature in (0.1, 0.5, 1.0, 2.0, 5.0, 10.0):
+    probs = temperature_softmax(logits, temperature)
+    entropy = entropy_from_logits(apply_temperature(logits, temperature))
+    print(f"T = {temperature:<4} ", " ".join(f"{p:.6f}" for p in probs), f" H = {entropy:.6f}")
+    #> T = 0.1   1.000000 0.000000 0.000000 0.000000  H = 0.000000
+    #> T = 0.5   0.979307 0.017937 0.002427 0.000329  H = 0.109849
+    #> T = 1.0   0.830953 0.112457 0.041371 0.015219  H = 0.595087
+    #> T = 2.0   0.579259 0.213097 0.129250 0.078394  H = 1.109767
+    #> T = 5.0   0.374748 0.251201 0.205666 0.168385  H = 1.340090
+    #> T = 10.0  0.309610 0.253487 0.229365 0.207538  H = 1.374964
+print(f"ln 4 = {np.log(4):.6f}")
+#> ln 4 = 1.386294
+# --8<-- [end:corrected_table]
+
+
+# --8<-- [start:tiny_tail]
+probs = temperature_softmax([5.0, 3.0, 2.0, 1.0], 0.1)
+print(" ".join(f"{p:.3g}" for p in probs[1:]))
+#> 2.06e-09 9.36e-14 4.25e-18
+print(f"the published 0.001 is {0.001 / probs[1]:,.0f} times too much")
+#> the published 0.001 is 485,165 times too much
+# --8<-- [end:tiny_tail]
+
+
+# --8<-- [start:published_table]
+published = {
+    0.1: [0.999, 0.001, 0.0, 0.0],
+    0.5: [0.82, 0.14, 0.03, 0.01],
+    1.0: [0.64, 0.20, 0.11, 0.05],
+    2.0: [0.41, 0.27, 0.20, 0.12],
+    10.0: [0.28, 0.26, 0.24, 0.22],
+}
+for temperature, row in published.items():
+    difference = temperature * np.log(row[0] / row[1])  # T ln(p1 / p2) = z1 - z2, here 5 - 3
+    counts = np.rint(np.array(row) * 1000).astype(int)  # read the row as 1000 draws and fit T to them
+    fitted = fit_temperature(np.tile([5.0, 3.0, 2.0, 1.0], (1000, 1)), np.repeat(range(4), counts))
+    print(f"T = {temperature:<4}  T ln(p1/p2) = {difference:.4f} instead of 2  the row fits T = {fitted:.3f}")
+    #> T = 0.1   T ln(p1/p2) = 0.6907 instead of 2  the row fits T = 0.288
+    #> T = 0.5   T ln(p1/p2) = 0.8838 instead of 2  the row fits T = 1.000
+    #> T = 1.0   T ln(p1/p2) = 1.1632 instead of 2  the row fits T = 1.654
+    #> T = 2.0   T ln(p1/p2) = 0.8355 instead of 2  the row fits T = 3.646
+    #> T = 10.0  T ln(p1/p2) = 0.7411 instead of 2  the row fits T = 17.117
+# --8<-- [end:published_table]
+
+
+# --8<-- [start:invariant]
+logits = np.array([5.0, 3.0, 2.0, 1.0])
+for temperature in (0.5, 1.0, 10.0):
+    probs = temperature_softmax(logits, temperature)
+    print(f"T = {temperature}", (temperature * np.log(probs[0] / probs)).round(6))  # z1 minus each logit
+    #> T = 0.5 [0. 2. 3. 4.]
+    #> T = 1.0 [0. 2. 3. 4.]
+    #> T = 10.0 [0. 2. 3. 4.]
+# --8<-- [end:invariant]
+
+
+# --8<-- [start:two_limits]
+tied_and_masked = [5.0, 5.0, 1.0, -np.inf]
+for temperature in (0, 0.1, 1, 1e6, np.inf):
+    print(f"T = {temperature:g}", temperature_softmax(tied_and_masked, temperature).round(4))
+    #> T = 0 [0.5 0.5 0.  0. ]
+    #> T = 0.1 [0.5 0.5 0.  0. ]
+    #> T = 1 [0.4955 0.4955 0.0091 0.    ]
+    #> T = 1e+06 [0.3333 0.3333 0.3333 0.    ]
+    #> T = inf [0.3333 0.3333 0.3333 0.    ]
+# --8<-- [end:two_limits]
+
+
+# --8<-- [start:near_tie]
+logits = [1.0, 0.999]
+print(temperature_softmax(logits, 0), temperature_softmax(logits, 0.1).round(4))
+#> [1. 0.] [0.5025 0.4975]
+needed = 0.001 / np.log(0.999 / 0.001)  # p1 = 0.999 means odds of 999, and ln(odds) = gap / T
+print(f"{needed:.5e}", temperature_softmax(logits, needed).round(4))
+#> 1.44786e-04 [0.999 0.001]
+# --8<-- [end:near_tie]
+
+
+# --8<-- [start:gap_decides]
+for logits in ([5.0, 3.0, 2.0, 1.0], [2.0, 1.9]):
+    probs = temperature_softmax(logits, 0.2)
+    draws = sample(probs, np.random.default_rng(0), size=1000)
+    print(f"p1 = {probs[0]:.6f}, something else was drawn {np.sum(draws > 0)} times in 1000")
+    #> p1 = 0.999954, something else was drawn 0 times in 1000
+    #> p1 = 0.622459, something else was drawn 400 times in 1000
+# --8<-- [end:gap_decides]
+
+
+# --8<-- [start:who_gains]
+logits = np.array([5.0, 3.0, 2.0, 1.0])
+for temperature in (1.0, 9.012, 100.0):
+    probs = temperature_softmax(logits, temperature)
+    dp, _ = temperature_derivatives(logits, temperature)
+    print(f"T = {temperature:<6} mean logit {probs @ logits:.4f}  p2 = {probs[1]:.7f}  dp2/dT = {dp[1]:+.1e}")
+    #> T = 1.0    mean logit 4.5901  p2 = 0.1124572  dp2/dT = +1.8e-01
+    #> T = 9.012  mean logit 3.0000  p2 = 0.2535223  dp2/dT = +3.0e-08
+    #> T = 100.0  mean logit 2.7719  p2 = 0.2505983  dp2/dT = -5.7e-06
+# --8<-- [end:who_gains]
+
+
+# --8<-- [start:mean_logit]
+logits = np.array([5.0, 3.0, 2.0, 1.0])
+probs = temperature_softmax(logits, 1.0)
+dp, _ = temperature_derivatives(logits, 1.0)
+print("mean logit", (probs @ logits).round(6))
+#> mean logit 4.590096
+print("dp/dT", dp.round(4), "sums to 0:", bool(abs(dp.sum()) < 1e-12))
+#> dp/dT [-0.3406  0.1788  0.1072  0.0546] sums to 0: True
+# --8<-- [end:mean_logit]
+
+
+# --8<-- [start:entropy_grows]
+logits, step = np.array([5.0, 3.0, 2.0, 1.0]), 1e-4
+for temperature in (0.5, 1.0, 2.0, 10.0):
+    _, formula = temperature_derivatives(logits, temperature)
+    above = entropy_from_logits(logits / (temperature + step))
+    below = entropy_from_logits(logits / (temperature - step))
+    print(f"T = {temperature:<4}  Var/T^3 = {formula:.6f}  finite difference = {(above - below) / (2 * step):.6f}")
+    #> T = 0.5   Var/T^3 = 0.774980  finite difference = 0.774980
+    #> T = 1.0   Var/T^3 = 0.897655  finite difference = 0.897655
+    #> T = 2.0   Var/T^3 = 0.249830  finite difference = 0.249830
+    #> T = 10.0  Var/T^3 = 0.002297  finite difference = 0.002297
+# --8<-- [end:entropy_grows]
+
+
+# --8<-- [start:far_limit]
+logits, temperature = np.array([5.0, 3.0, 2.0, 1.0]), 100.0
+print(temperature_softmax(logits, temperature).round(6))
+#> [0.255661 0.250598 0.248105 0.245636]
+print(((1 + (logits - logits.mean()) / temperature) / 4).round(6))  # first order in 1/T
+#> [0.255625 0.250625 0.248125 0.245625]
+# --8<-- [end:far_limit]
+
+
+# --8<-- [start:subtract_then_divide]
+logits = np.array([6e4, -6e4], dtype=np.float16)
+with np.errstate(over="ignore", invalid="ignore"):
+    scaled = logits / np.float16(0.5)  # 120000: float16 ends at 65504
+    weights = np.exp(scaled - scaled.max())
+print(scaled, weights / weights.sum())
+#> [ inf -inf] [nan nan]
+print(temperature_softmax(logits, 0.5), temperature_softmax([1.0, 2.0], 1e-320))
+#> [1. 0.] [0. 1.]
+# --8<-- [end:subtract_then_divide]
+
+
+# --8<-- [start:refused]
+for temperature in (-1.0, float("nan"), np.array([0.5, 2.0])):
+    try:
+        temperature_softmax([[1.0, 2.0], [3.0, 4.0]], temperature)
+    except ValueError as error:
+        print(error)
+        #> temperature must be >= 0, got -1.0
+        #> temperature must be >= 0, got nan
+        #> temperature must be one number, got shape (2,); per row: softmax(logits / temperature[..., None])
+# --8<-- [end:refused]
+
+
+# --8<-- [start:filter_order]
+logits = [5.0, 3.0, 2.0, 1.0]
+for name, value in {"top_k": 2, "top_p": 0.9, "min_p": 0.1}.items():
+    first = sampling_distribution(logits, 2.0, **{name: value}, order="temperature_first")
+    last = sampling_distribution(logits, 2.0, **{name: value}, order="temperature_last")
+    print(f"{name} = {value:<3}  T first {first.round(4)}  T last {last.round(4)}")
+    #> top_k = 2    T first [0.7311 0.2689 0.     0.    ]  T last [0.7311 0.2689 0.     0.    ]
+    #> top_p = 0.9  T first [0.6285 0.2312 0.1402 0.    ]  T last [0.7311 0.2689 0.     0.    ]
+    #> min_p = 0.1  T first [0.5793 0.2131 0.1293 0.0784]  T last [0.7311 0.2689 0.     0.    ]
+# --8<-- [end:filter_order]
+
+
+# --8<-- [start:filter_order_cold]
+for order in ("temperature_first", "temperature_last"):
+    print(order, sampling_distribution([3.0, 2.0, 1.0], 0.5, top_p=0.8, order=order).round(4))
+    #> temperature_first [1. 0. 0.]
+    #> temperature_last [0.8808 0.1192 0.    ]
+# --8<-- [end:filter_order_cold]
+
+
+# --8<-- [start:three_recipes]
+logits, temperature = np.array([3.0, 1.0, 0.0]), 0.7
+probs = temperature_softmax(logits, 1.0)
+print("logits / T       ", temperature_softmax(logits, temperature).round(6))
+#> logits / T        [0.933536 0.053615 0.012849]
+print("log-probs / T    ", temperature_softmax(np.log(probs), temperature).round(6))
+#> log-probs / T     [0.933536 0.053615 0.012849]
+print("p^(1/T)          ", power_temperature(probs, temperature).round(6))
+#> p^(1/T)           [0.933536 0.053615 0.012849]
+print("softmax of p / T ", temperature_softmax(probs, temperature).round(6))  # another distribution
+#> softmax of p / T  [0.598536 0.211073 0.190391]
+# --8<-- [end:three_recipes]
+
+
+# --8<-- [start:impossible_stays_impossible]
+probs = np.array([0.5, 0.5, 0.0])
+print(power_temperature(probs, 2.0))
+#> [0.5 0.5 0. ]
+print(temperature_softmax(probs, 2.0).round(4))  # probabilities fed as if they were logits
+#> [0.3599 0.3599 0.2803]
+log_probs = np.log(probs, out=np.zeros(3), where=probs > 0)  # log 0 replaced by 0
+print(temperature_softmax(log_probs, 2.0).round(4))
+#> [0.2929 0.2929 0.4142]
+# --8<-- [end:impossible_stays_impossible]
+
+
+# --8<-- [start:gumbel_frequencies]
+logits, rng = np.array([5.0, 3.0, 2.0, 1.0]), np.random.default_rng(0)
+draws = gumbel_max(logits, rng, size=100_000)
+print("drawn  ", (np.bincount(draws) / len(draws)).round(3))
+#> drawn   [0.831 0.112 0.041 0.015]
+print("softmax", temperature_softmax(logits, 1.0).round(3))
+#> softmax [0.831 0.112 0.041 0.015]
+largest = np.max(logits + gumbel_noise(rng.random((100_000, 4))), axis=-1)
+print(f"{largest.mean():.2f}", f"{np.log(np.sum(np.exp(logits))) + np.euler_gamma:.2f}")  # E max(z + G) = LSE + gamma
+#> 5.77 5.76
+# --8<-- [end:gumbel_frequencies]
+
+
+# --8<-- [start:inverse_cdf_ends]
+probs = np.array([0.0, 0.5, 0.5, 0.0])
+print(inverse_cdf(probs, [0.0, 0.25, 0.5, 1.0]))
+#> [1 1 2 2]
+print(np.searchsorted(np.cumsum(probs), [0.0, 1.0]))  # the usual line draws option 0, which is impossible
+#> [0 2]
+twelfths = np.full(12, 1 / 12, dtype=np.float32)
+print(inverse_cdf(twelfths, 1 - 2**-53), np.searchsorted(np.cumsum(twelfths), 1 - 2**-53))  # there is no option 12
+#> 11 12
+# --8<-- [end:inverse_cdf_ends]
+
+
+# --8<-- [start:gumbel_ends]
+u = np.array([0.0, 2**-24, 1 - 2**-24], dtype=np.float32)
+print(gumbel_noise(u).round(4))
+#> [-4.4698 -2.8115 16.6355]
+with np.errstate(divide="ignore"):
+    print(-np.log(-np.log(u[:1])))  # unguarded: an option that can never be drawn
+    #> [-inf]
+# --8<-- [end:gumbel_ends]
+
+
+# --8<-- [start:annealing]
+for kind in ("geometric", "linear"):
+    print(kind, [round(annealing_schedule(step, 4, 5.0, 0.1, kind), 3) for step in range(5)])
+    #> geometric [5.0, 1.88, 0.707, 0.266, 0.1]
+    #> linear [5.0, 3.775, 2.55, 1.325, 0.1]
+# --8<-- [end:annealing]
+
+
+# --8<-- [start:dynamic_temperature]
+logits = np.array([[5.0, 3.0, 2.0, 1.0], [9.0, 1.0, 1.0, 0.0], [1.2, 1.1, 1.0, 0.9]])
+temperature = temperature_for_entropy(logits, target_entropy=1.0)
+print("T", temperature.round(3))
+#> T [1.652 4.631 0.109]
+print("H", entropy_from_logits(logits).round(3), "->", entropy_from_logits(logits / temperature[:, None]).round(6))
+#> H [0.595 0.007 1.38 ] -> [1. 1. 1.]
+# --8<-- [end:dynamic_temperature]
+
+
+# --8<-- [start:calibration]
+rng = np.random.default_rng(0)
+honest = 1.5 * rng.standard_normal((4000, 5))
+targets = gumbel_max(honest, rng)  # what happens follows softmax(honest)
+logits = 3 * honest  # what the over-confident model says
+fitted = fit_temperature(logits, targets)
+print(f"fitted T = {fitted:.2f}")
+#> fitted T = 3.08
+for temperature in (1.0, fitted):
+    probs = temperature_softmax(logits, temperature)
+    nll = -np.mean(np.log(probs[np.arange(len(targets)), targets]))
+    accuracy = np.mean(np.argmax(probs, axis=-1) == targets)
+    ece = expected_calibration_error(probs, targets)
+    print(f"T = {temperature:.2f}  NLL {nll:.3f}  ECE {ece:.3f}  accuracy {accuracy:.3f}")
+    #> T = 1.00  NLL 1.702  ECE 0.261  accuracy 0.564
+    #> T = 3.08  NLL 1.106  ECE 0.010  accuracy 0.564
+# --8<-- [end:calibration]
+
+
+# --8<-- [start:grammar]
+def next_logits(text):  # a toy model of "()" strings of length 4: it likes a legal bracket better, by 0.5
+    depth = text.count("(") - text.count(")")
+    return [0.0 if depth == 4 - len(text) else 0.5, 0.0 if depth == 0 else 0.5]
+
+
+for temperature in (1.0, 0.5, 0.1):
+    valid = 0.0
+    for text in ("(())", "()()"):  # the only two legal strings
+        steps = [temperature_softmax(next_logits(text[:i]), temperature)["()".index(text[i])] for i in range(4)]
+        valid += np.prod(steps)
+    print(f"T = {temperature}  invalid {1 - valid:.4f}  at least one invalid in 100 {1 - valid**100:.4f}")
+    #> T = 1.0  invalid 0.7588  at least one invalid in 100 1.0000
+    #> T = 0.5  invalid 0.6093  at least one invalid in 100 1.0000
+    #> T = 0.1  invalid 0.0199  at least one invalid in 100 0.8666
+# --8<-- [end:grammar]
