@@ -1,0 +1,110 @@
+"""One look for every figure, and the same bytes on every machine."""
+
+import io
+import logging
+import warnings
+
+import matplotlib
+from matplotlib import font_manager
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+
+WIDTH = 4.6  # inches: 331.2 points, shown 358 px wide on a phone of 390 px, so 10.5 points become 11.3 px
+
+# Four hues apart in lightness too (C0 to C3), each readable as text on the page's background.
+PALETTE = {
+    "light": {
+        "ink": "#1f2328",
+        "line": "#656d76",
+        "grid": "#d8dee4",
+        "hues": ["#0067a8", "#b34700", "#007a55", "#8f3a84"],
+    },
+    "dark": {
+        "ink": "#e6edf3",
+        "line": "#9aa4af",
+        "grid": "#3d444d",
+        "hues": ["#62b6f5", "#f39255", "#4fd1a1", "#dfa0d6"],
+    },
+}
+
+
+def settings(name, scheme):
+    """Return the rcParams of figure `name` in `scheme` ("light" or "dark"); all others keep matplotlib's defaults."""
+    color = PALETTE[scheme]
+    return {
+        "font.family": ["Noto Sans SC", "DejaVu Sans"],  # the second comes with matplotlib and has the Greek letters
+        "font.size": 10.5,
+        "mathtext.fontset": "cm",
+        "axes.labelsize": 10.5,
+        "axes.titlesize": 10.5,
+        "figure.titlesize": 12,
+        "xtick.labelsize": 10.5,
+        "ytick.labelsize": 10.5,
+        "legend.fontsize": 10.5,
+        "figure.figsize": (WIDTH, 3.0),
+        "figure.facecolor": "none",
+        "axes.facecolor": "none",
+        "savefig.facecolor": "none",
+        "text.color": color["ink"],
+        "axes.labelcolor": color["ink"],
+        "axes.titlecolor": color["ink"],
+        "xtick.labelcolor": color["ink"],
+        "ytick.labelcolor": color["ink"],
+        "axes.edgecolor": color["line"],
+        "xtick.color": color["line"],
+        "ytick.color": color["line"],
+        "grid.color": color["grid"],
+        "grid.linewidth": 0.6,
+        "axes.prop_cycle": matplotlib.cycler(color=color["hues"]),
+        "axes.axisbelow": True,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "lines.linewidth": 1.8,
+        "svg.fonttype": "path",
+        "svg.hashsalt": name,
+    }
+
+
+def use_font(path):
+    """Let matplotlib see the font at `path` and its own fonts, none of the machine's: those differ between machines."""
+    manager = font_manager.fontManager
+    own = matplotlib.get_data_path()
+    manager.ttflist = [font for font in manager.ttflist if font.fname.startswith(own)]
+    manager.addfont(path)
+
+
+class RaiseWarnings(logging.Handler):
+    """Turns matplotlib's log warnings (a font or a mathematical symbol not found) into errors."""
+
+    def emit(self, record):
+        raise RuntimeError(record.getMessage())
+
+
+def render(draw, name, data, language, scheme, inspect=None):
+    """Return the SVG bytes of the figure that `draw(figure, data, say)` composes.
+
+    A missing glyph, an unknown font and every other warning is an error. `inspect(figure)` is
+    called on the finished figure (the tests measure its texts).
+    """
+    logger, handler = logging.getLogger("matplotlib"), RaiseWarnings(logging.WARNING)
+    with warnings.catch_warnings(), matplotlib.rc_context():
+        warnings.simplefilter("error")
+        matplotlib.rcdefaults()  # whatever matplotlibrc the machine has
+        matplotlib.rcParams.update(settings(name, scheme))
+        logger.addHandler(handler)
+        try:
+            figure = Figure(layout="constrained")
+            FigureCanvasSVG(figure)
+            draw(figure, data, lambda chinese, english: {"zh": chinese, "en": english}[language])
+            out = io.BytesIO()
+            figure.savefig(out, format="svg", metadata=dict.fromkeys(["Creator", "Date", "Format", "Type"]))
+            if inspect:
+                inspect(figure)
+        finally:
+            logger.removeHandler(handler)
+    return out.getvalue()
+
+
+def title(figure, text):
+    """Put the question the figure answers above it, flush left over the whole width."""
+    figure.suptitle(text, x=0.01, ha="left")
