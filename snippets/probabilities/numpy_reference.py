@@ -1,10 +1,23 @@
-"""Softmax in NumPy: the definition, and the version that keeps its promises at the edges."""
+"""Softmax in NumPy: the definition, the version that keeps its promises at the edges, and its close relatives."""
 
 # --8<-- [start:imports]
 import numpy as np
 # --8<-- [end:imports]
 
 from snippets.arrays import as_floating
+
+
+# --8<-- [start:softmax_simple]
+def softmax_simple(logits):
+    """Return exp(logits) divided by its sum along the last axis.
+
+    logits: a float64 array with entries between -700 and 700; outside, exp leaves the range of float64.
+    """
+    weights = np.exp(logits)
+    return weights / np.sum(weights, axis=-1, keepdims=True)
+
+
+# --8<-- [end:softmax_simple]
 
 
 # --8<-- [start:softmax]
@@ -23,4 +36,59 @@ def softmax(logits, axis=-1):
     weights = np.exp(shifted)
     total = np.sum(weights, axis=axis, keepdims=True, dtype=np.promote_types(weights.dtype, np.float64))
     return (weights / total).astype(dtype)
+
+
 # --8<-- [end:softmax]
+
+
+# --8<-- [start:base_softmax]
+def base_softmax(logits, base, axis=-1):
+    """Return base**logits divided by its sum along `axis`: softmax at temperature 1 / ln(base).
+
+    logits: real numbers, any shape, with the edges of `softmax`. base: one finite number > 1.
+    Computed in float64 and returned in the dtype of the logits.
+    """
+    if np.ndim(base) != 0 or not 1 < base < np.inf:
+        raise ValueError(f"base must be one finite number > 1, got {base}")
+    logits, dtype = as_floating(logits)
+    with np.errstate(invalid="ignore", over="ignore"):  # as in softmax
+        shifted = logits - np.max(logits, axis=axis, keepdims=True, initial=-np.inf)
+    weights = np.float64(base) ** shifted
+    return (weights / np.sum(weights, axis=axis, keepdims=True)).astype(dtype)
+
+
+# --8<-- [end:base_softmax]
+
+
+# --8<-- [start:sigmoid]
+def sigmoid(x):
+    """Return 1 / (1 + exp(-x)) elementwise: the first entry of softmax([x, 0]).
+
+    x: real numbers, any shape; -inf gives 0, +inf gives 1, NaN stays NaN.
+    Very negative x keep their relative accuracy down to the smallest number of the dtype.
+    """
+    x, dtype = as_floating(x)
+    small = np.exp(-np.abs(x))  # in [0, 1]: it cannot overflow, whatever the sign of x
+    return (np.where(x >= 0, 1.0, small) / (1.0 + small)).astype(dtype)
+
+
+# --8<-- [end:sigmoid]
+
+
+# --8<-- [start:boltzmann]
+def boltzmann(energies, kt, axis=-1):
+    """Return the Boltzmann distribution exp(-energies / kt) / Z along `axis`, that is softmax(-energies / kt).
+
+    energies: real numbers in the units of `kt`; +inf is a forbidden state and gets exactly 0.
+    kt: Boltzmann's constant times the absolute temperature, one finite number > 0.
+    """
+    if np.ndim(kt) != 0 or not 0 < kt < np.inf:
+        raise ValueError(f"kt must be one finite number > 0, got {kt}")
+    energies, dtype = as_floating(energies)
+    with np.errstate(invalid="ignore", over="ignore"):  # the ground state first: it stays 0 for the smallest kt
+        above_ground = energies - np.min(energies, axis=axis, keepdims=True, initial=np.inf)
+        logits = -above_ground / np.float64(kt)
+    return softmax(logits, axis=axis).astype(dtype)
+
+
+# --8<-- [end:boltzmann]

@@ -1,10 +1,25 @@
 """Softmax in PyTorch: `torch.softmax` where it keeps the promises, our own code where it does not."""
 
 # --8<-- [start:imports]
+import math
+
 import torch
 # --8<-- [end:imports]
 
 from snippets.tensors import as_floating
+
+
+# --8<-- [start:softmax_simple]
+def softmax_simple(logits):
+    """Return exp(logits) divided by its sum along the last dimension.
+
+    logits: a float64 tensor with entries between -700 and 700; outside, exp leaves the range of float64.
+    """
+    weights = torch.exp(logits)
+    return weights / torch.sum(weights, dim=-1, keepdim=True)
+
+
+# --8<-- [end:softmax_simple]
 
 
 # --8<-- [start:softmax]
@@ -20,4 +35,59 @@ def softmax(logits, dim=-1):
         return torch.softmax(logits, dim).to(dtype)
     rows = logits.movedim(dim, -1).contiguous()
     return torch.softmax(rows, -1).movedim(-1, dim).to(dtype)
+
+
 # --8<-- [end:softmax]
+
+
+# --8<-- [start:base_softmax]
+def base_softmax(logits, base, dim=-1):
+    """Return base**logits divided by its sum along `dim`: softmax at temperature 1 / ln(base).
+
+    logits: real numbers, any shape, with the edges of `softmax`. base: one finite number > 1.
+    """
+    if not 1 < base < math.inf:
+        raise ValueError(f"base must be one finite number > 1, got {base}")
+    logits, dtype = as_floating(logits)
+    if logits.numel() == 0:
+        return logits.to(dtype)
+    shifted = logits - logits.detach().amax(dim, keepdim=True)  # before the product: large offsets cost no digits
+    return softmax(shifted * math.log(base), dim).to(dtype)
+
+
+# --8<-- [end:base_softmax]
+
+
+# --8<-- [start:sigmoid]
+def sigmoid(x):
+    """Return 1 / (1 + exp(-x)) elementwise: the first entry of softmax([x, 0]).
+
+    x: real numbers, any shape; -inf gives 0, +inf gives 1, NaN stays NaN. `torch.sigmoid`
+    meets the contract but for integers, which it turns into float32.
+    """
+    x, dtype = as_floating(x)
+    return torch.sigmoid(x).to(dtype)
+
+
+# --8<-- [end:sigmoid]
+
+
+# --8<-- [start:boltzmann]
+def boltzmann(energies, kt, dim=-1):
+    """Return the Boltzmann distribution exp(-energies / kt) / Z along `dim`, that is softmax(-energies / kt).
+
+    energies: real numbers in the units of `kt`; +inf is a forbidden state and gets exactly 0.
+    kt: Boltzmann's constant times the absolute temperature, one finite number > 0.
+    """
+    if not 0 < kt < math.inf:
+        raise ValueError(f"kt must be one finite number > 0, got {kt}")
+    energies, dtype = as_floating(energies)
+    if energies.numel() == 0:
+        return energies.to(dtype)
+    limits = torch.finfo(energies.dtype)
+    kt = min(max(kt, limits.tiny), limits.max)  # float32 would read 1e-310 as 0 and 1e300 as inf
+    above_ground = energies - energies.detach().amin(dim, keepdim=True)
+    return softmax(-above_ground / kt, dim).to(dtype)
+
+
+# --8<-- [end:boltzmann]
