@@ -186,7 +186,8 @@ def top_p_filter(logits, p):
     Source: nucleus sampling, Holtzman et al. 2019.
     """
     logits, dtype = as_floating(logits)
-    return np.where(top_p_mask(softmax(logits), p), logits, -np.inf).astype(dtype)
+    probs = softmax(logits.astype(np.float64))  # the sum that is compared with p may run over a whole vocabulary
+    return np.where(top_p_mask(probs, p), logits, -np.inf).astype(dtype)
 
 
 # --8<-- [end:top_p_filter]
@@ -250,7 +251,7 @@ def inverse_cdf(probs, u):
     if not np.all((u >= 0) & (u <= 1)):
         raise ValueError(f"u must be between 0 and 1, got {u}")
     index = np.sum(cdf <= (u * cdf[..., -1])[..., None], axis=-1)
-    last = probs.shape[-1] - 1 - np.argmax(probs[..., ::-1] > 0, axis=-1)
+    last = np.max(np.where(probs > 0, np.arange(probs.shape[-1]), -1), axis=-1)
     return np.minimum(index, last)
 
 
