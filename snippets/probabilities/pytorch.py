@@ -44,9 +44,10 @@ def softmax(logits, dim=-1):
 def base_softmax(logits, base, dim=-1):
     """Return base**logits divided by its sum along `dim`: softmax at temperature 1 / ln(base).
 
-    logits: real numbers, any shape, with the edges of `softmax`. base: one finite number > 1.
+    logits: real numbers, any shape, with the edges of `softmax`. base: one finite Python
+    number > 1.
     """
-    if not 1 < base < math.inf:
+    if isinstance(base, torch.Tensor) or not 1 < base < math.inf:
         raise ValueError(f"base must be one finite number > 1, got {base}")
     logits, dtype = as_floating(logits)
     if logits.numel() == 0:
@@ -63,7 +64,8 @@ def sigmoid(x):
     """Return 1 / (1 + exp(-x)) elementwise: the first entry of softmax([x, 0]).
 
     x: real numbers, any shape; -inf gives 0, +inf gives 1, NaN stays NaN. `torch.sigmoid`
-    meets the contract but for integers, which it turns into float32.
+    does all that but for integers, which it turns into float32. What is too small for a
+    normal number of the dtype may become 0.
     """
     x, dtype = as_floating(x)
     return torch.sigmoid(x).to(dtype)
@@ -77,9 +79,9 @@ def boltzmann(energies, kt, dim=-1):
     """Return the Boltzmann distribution exp(-energies / kt) / Z along `dim`, that is softmax(-energies / kt).
 
     energies: real numbers in the units of `kt`; +inf is a forbidden state and gets exactly 0.
-    kt: Boltzmann's constant times the absolute temperature, one finite number > 0.
+    kt: Boltzmann's constant times the absolute temperature, one finite Python number > 0.
     """
-    if not 0 < kt < math.inf:
+    if isinstance(kt, torch.Tensor) or not 0 < kt < math.inf:
         raise ValueError(f"kt must be one finite number > 0, got {kt}")
     energies, dtype = as_floating(energies)
     if energies.numel() == 0:
