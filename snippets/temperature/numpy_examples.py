@@ -48,15 +48,6 @@ print(f"ln 4 = {np.log(4):.6f}")
 # --8<-- [end:corrected_table]
 
 
-# --8<-- [start:tiny_tail]
-probs = temperature_softmax([5.0, 3.0, 2.0, 1.0], 0.1)
-print(" ".join(f"{p:.3g}" for p in probs[1:]))
-#> 2.06e-09 9.36e-14 4.25e-18
-print(f"the published 0.001 is {0.001 / probs[1]:,.0f} times too much")
-#> the published 0.001 is 485,165 times too much
-# --8<-- [end:tiny_tail]
-
-
 # --8<-- [start:published_table]
 published = {
     0.1: [0.999, 0.001, 0.0, 0.0],
@@ -66,15 +57,13 @@ published = {
     10.0: [0.28, 0.26, 0.24, 0.22],
 }
 for temperature, row in published.items():
-    difference = temperature * np.log(row[0] / row[1])  # T ln(p1 / p2) = z1 - z2, here 5 - 3
-    counts = np.rint(np.array(row) * 1000).astype(int)  # read the row as 1000 draws and fit T to them
-    fitted = fit_temperature(np.tile([5.0, 3.0, 2.0, 1.0], (1000, 1)), np.repeat(range(4), counts))
-    print(f"T = {temperature:<4}  T ln(p1/p2) = {difference:.4f} instead of 2  the row fits T = {fitted:.3f}")
-    #> T = 0.1   T ln(p1/p2) = 0.6907 instead of 2  the row fits T = 0.288
-    #> T = 0.5   T ln(p1/p2) = 0.8838 instead of 2  the row fits T = 1.000
-    #> T = 1.0   T ln(p1/p2) = 1.1632 instead of 2  the row fits T = 1.654
-    #> T = 2.0   T ln(p1/p2) = 0.8355 instead of 2  the row fits T = 3.646
-    #> T = 10.0  T ln(p1/p2) = 0.7411 instead of 2  the row fits T = 17.117
+    difference = temperature * np.log(row[0] / row[1])
+    print(f"T = {temperature:<4}  T ln(p1/p2) = {difference:.4f}, must be 2")
+    #> T = 0.1   T ln(p1/p2) = 0.6907, must be 2
+    #> T = 0.5   T ln(p1/p2) = 0.8838, must be 2
+    #> T = 1.0   T ln(p1/p2) = 1.1632, must be 2
+    #> T = 2.0   T ln(p1/p2) = 0.8355, must be 2
+    #> T = 10.0  T ln(p1/p2) = 0.7411, must be 2
 # --8<-- [end:published_table]
 
 
@@ -133,17 +122,6 @@ for temperature in (1.0, 9.012, 100.0):
 # --8<-- [end:who_gains]
 
 
-# --8<-- [start:mean_logit]
-logits = np.array([5.0, 3.0, 2.0, 1.0])
-probs = temperature_softmax(logits, 1.0)
-dp, _ = temperature_derivatives(logits, 1.0)
-print("mean logit", (probs @ logits).round(6))
-#> mean logit 4.590096
-print("dp/dT", dp.round(4), "sums to 0:", bool(abs(dp.sum()) < 1e-12))
-#> dp/dT [-0.3406  0.1788  0.1072  0.0546] sums to 0: True
-# --8<-- [end:mean_logit]
-
-
 # --8<-- [start:entropy_grows]
 logits, step = np.array([5.0, 3.0, 2.0, 1.0]), 1e-4
 for temperature in (0.5, 1.0, 2.0, 10.0):
@@ -156,15 +134,6 @@ for temperature in (0.5, 1.0, 2.0, 10.0):
     #> T = 2.0   Var/T^3 = 0.249830  finite difference = 0.249830
     #> T = 10.0  Var/T^3 = 0.002297  finite difference = 0.002297
 # --8<-- [end:entropy_grows]
-
-
-# --8<-- [start:far_limit]
-logits, temperature = np.array([5.0, 3.0, 2.0, 1.0]), 100.0
-print(temperature_softmax(logits, temperature).round(6))
-#> [0.255661 0.250598 0.248105 0.245636]
-print(((1 + (logits - logits.mean()) / temperature) / 4).round(6))  # first order in 1/T
-#> [0.255625 0.250625 0.248125 0.245625]
-# --8<-- [end:far_limit]
 
 
 # --8<-- [start:subtract_then_divide]
@@ -201,14 +170,6 @@ for name, value in {"top_k": 2, "top_p": 0.9, "min_p": 0.1}.items():
     #> top_p = 0.9  T first [0.6285 0.2312 0.1402 0.    ]  T last [0.7311 0.2689 0.     0.    ]
     #> min_p = 0.1  T first [0.5793 0.2131 0.1293 0.0784]  T last [0.7311 0.2689 0.     0.    ]
 # --8<-- [end:filter_order]
-
-
-# --8<-- [start:filter_order_cold]
-for order in ("temperature_first", "temperature_last"):
-    print(order, sampling_distribution([3.0, 2.0, 1.0], 0.5, top_p=0.8, order=order).round(4))
-    #> temperature_first [1. 0. 0.]
-    #> temperature_last [0.8808 0.1192 0.    ]
-# --8<-- [end:filter_order_cold]
 
 
 # --8<-- [start:three_recipes]
@@ -262,16 +223,6 @@ print(inverse_cdf(twelfths, 1 - 2**-53), np.searchsorted(np.cumsum(twelfths), 1 
 # --8<-- [end:inverse_cdf_ends]
 
 
-# --8<-- [start:gumbel_ends]
-u = np.array([0.0, 2**-24, 1 - 2**-24], dtype=np.float32)
-print(gumbel_noise(u).round(4))
-#> [-4.4698 -2.8115 16.6355]
-with np.errstate(divide="ignore"):
-    print(-np.log(-np.log(u[:1])))  # unguarded: an option that can never be drawn
-    #> [-inf]
-# --8<-- [end:gumbel_ends]
-
-
 # --8<-- [start:annealing]
 for kind in ("geometric", "linear"):
     print(kind, [round(annealing_schedule(step, 4, 5.0, 0.1, kind), 3) for step in range(5)])
@@ -307,6 +258,18 @@ for temperature in (1.0, fitted):
     #> T = 1.00  NLL 1.702  ECE 0.261  accuracy 0.564
     #> T = 3.08  NLL 1.106  ECE 0.010  accuracy 0.564
 # --8<-- [end:calibration]
+
+
+# --8<-- [start:published_fits]
+published = {0.5: [820, 140, 30, 10], 1.0: [640, 200, 110, 50], 2.0: [410, 270, 200, 120], 10.0: [280, 260, 240, 220]}
+for label, counts in published.items():  # read a row as 1000 draws, and fit T to them
+    fitted = fit_temperature(np.tile([5.0, 3.0, 2.0, 1.0], (1000, 1)), np.repeat(range(4), counts))
+    print(f"the row printed for T = {label} fits T = {fitted:.3f}")
+    #> the row printed for T = 0.5 fits T = 1.000
+    #> the row printed for T = 1.0 fits T = 1.654
+    #> the row printed for T = 2.0 fits T = 3.646
+    #> the row printed for T = 10.0 fits T = 17.117
+# --8<-- [end:published_fits]
 
 
 # --8<-- [start:grammar]
