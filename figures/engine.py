@@ -138,7 +138,15 @@ class Drawing:
 
         style.use_font(font.make_ttf(self.root / ".cache/fonts"))
         function = load_script(self.chapter, self.root)[self.name]
-        return {path: style.render(function, self.name, self.data, *variant) for variant, path in self.paths().items()}
+        files = {}
+        for language in LANGUAGES:
+            try:
+                light = style.render(function, self.name, self.data, language)
+            except Exception as error:
+                error.add_note(f"while drawing {self.name} ({language})")
+                raise
+            files |= {(language, "light"): light, (language, "dark"): style.darken(light)}
+        return {path: files[variant] for variant, path in self.paths().items()}
 
 
 def drawings(names=(), root=ROOT):

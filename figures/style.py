@@ -2,6 +2,7 @@
 
 import io
 import logging
+import re
 import warnings
 
 import matplotlib
@@ -11,26 +12,30 @@ from matplotlib.figure import Figure
 
 WIDTH = 4.6  # inches: 331.2 points, shown 358 px wide on a phone of 390 px, so 10.5 points become 11.3 px
 
-# Four hues apart in lightness too (C0 to C3), each readable as text on the page's background.
-PALETTE = {
-    "light": {
-        "ink": "#1f2328",
-        "line": "#656d76",
-        "grid": "#d8dee4",
-        "hues": ["#0067a8", "#b34700", "#007a55", "#8f3a84"],
-    },
-    "dark": {
-        "ink": "#e6edf3",
-        "line": "#9aa4af",
-        "grid": "#3d444d",
-        "hues": ["#62b6f5", "#f39255", "#4fd1a1", "#dfa0d6"],
-    },
+# Each color can be read as text on the page's background; the first four hues are C0 to C3. Figures are drawn
+# in the light colors, and the dark figure is the same drawing with these strings exchanged.
+LIGHT = {
+    "ink": "#1f2328",
+    "line": "#656d76",
+    "grid": "#d8dee4",
+    "C0": "#0067a8",
+    "C1": "#b34700",
+    "C2": "#007a55",
+    "C3": "#8f3a84",
+}
+DARK = {
+    "ink": "#e6edf3",
+    "line": "#9aa4af",
+    "grid": "#3d444d",
+    "C0": "#62b6f5",
+    "C1": "#f39255",
+    "C2": "#4fd1a1",
+    "C3": "#dfa0d6",
 }
 
 
-def settings(name, scheme):
-    """Return the rcParams of figure `name` in `scheme` ("light" or "dark"); all others keep matplotlib's defaults."""
-    color = PALETTE[scheme]
+def settings(name):
+    """Return the rcParams of figure `name`; all others keep matplotlib's defaults."""
     return {
         "font.family": ["Noto Sans SC", "DejaVu Sans"],  # the second comes with matplotlib and has the Greek letters
         "font.size": 10.5,
@@ -45,17 +50,17 @@ def settings(name, scheme):
         "figure.facecolor": "none",
         "axes.facecolor": "none",
         "savefig.facecolor": "none",
-        "text.color": color["ink"],
-        "axes.labelcolor": color["ink"],
-        "axes.titlecolor": color["ink"],
-        "xtick.labelcolor": color["ink"],
-        "ytick.labelcolor": color["ink"],
-        "axes.edgecolor": color["line"],
-        "xtick.color": color["line"],
-        "ytick.color": color["line"],
-        "grid.color": color["grid"],
+        "text.color": LIGHT["ink"],
+        "axes.labelcolor": LIGHT["ink"],
+        "axes.titlecolor": LIGHT["ink"],
+        "xtick.labelcolor": LIGHT["ink"],
+        "ytick.labelcolor": LIGHT["ink"],
+        "axes.edgecolor": LIGHT["line"],
+        "xtick.color": LIGHT["line"],
+        "ytick.color": LIGHT["line"],
+        "grid.color": LIGHT["grid"],
         "grid.linewidth": 0.6,
-        "axes.prop_cycle": matplotlib.cycler(color=color["hues"]),
+        "axes.prop_cycle": matplotlib.cycler(color=[LIGHT[hue] for hue in ("C0", "C1", "C2", "C3")]),
         "axes.axisbelow": True,
         "axes.spines.top": False,
         "axes.spines.right": False,
@@ -80,8 +85,8 @@ class RaiseWarnings(logging.Handler):
         raise RuntimeError(record.getMessage())
 
 
-def render(draw, name, data, language, scheme, inspect=None):
-    """Return the SVG bytes of the figure that `draw(figure, data, say)` composes.
+def render(draw, name, data, language, inspect=None):
+    """Return the light SVG of the figure that `draw(figure, data, say)` composes, as bytes.
 
     A missing glyph, an unknown font and every other warning is an error. `inspect(figure)` is
     called on the finished figure (the tests measure its texts).
@@ -90,7 +95,7 @@ def render(draw, name, data, language, scheme, inspect=None):
     with warnings.catch_warnings(), matplotlib.rc_context():
         warnings.simplefilter("error")
         matplotlib.rcdefaults()  # whatever matplotlibrc the machine has
-        matplotlib.rcParams.update(settings(name, scheme))
+        matplotlib.rcParams.update(settings(name))
         logger.addHandler(handler)
         try:
             figure = Figure(layout="constrained")
@@ -103,6 +108,12 @@ def render(draw, name, data, language, scheme, inspect=None):
         finally:
             logger.removeHandler(handler)
     return out.getvalue()
+
+
+def darken(svg):
+    """Return the drawing in the dark colors."""
+    exchange = {LIGHT[key]: DARK[key] for key in LIGHT}
+    return re.sub(rb"#[0-9a-f]{6}", lambda color: exchange.get(color[0].decode(), color[0].decode()).encode(), svg)
 
 
 def title(figure, text):

@@ -25,7 +25,6 @@ def data():
             "temperature": temperatures,
             "logits": LOGITS,
             "probs": probs,
-            "mean_logit": probs @ LOGITS,
             "peak": peak(snippet),
         },
         "temperature_top_p": orders(snippet),
@@ -59,7 +58,8 @@ def peak(snippet):
         middle = (low * high) ** 0.5
         rises = snippet.temperature_derivatives(LOGITS, middle)[0][1] > 0
         low, high = (middle, high) if rises else (low, middle)
-    return {"temperature": low, "prob": snippet.temperature_softmax(LOGITS, low)[1]}
+    probs = snippet.temperature_softmax(LOGITS, low)
+    return {"temperature": low, "prob": probs[1], "mean_logit": probs @ LOGITS}
 
 
 def orders(snippet):
@@ -97,7 +97,7 @@ def gumbel(snippet):
     temperature, draws = 2.0, 100_000
     index = snippet.gumbel_max(LOGITS / temperature, np.random.default_rng(7), size=draws)
     counts = np.cumsum(index[:, None] == np.arange(4), axis=0)
-    steps = np.unique(np.geomspace(10, draws, 60).astype(int))
+    steps = np.unique(np.geomspace(100, draws, 50).astype(int))
     return {
         "temperature": temperature,
         "logits": LOGITS,
@@ -132,67 +132,89 @@ def calibration(snippet):
 
 def log_temperature(axes, say, ticks=(0.1, 1, 10, 100)):
     axes.set_xscale("log")
+    axes.minorticks_off()
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.set_xlabel(say("温度 $T$（对数刻度）", "temperature $T$ (log scale)"))
+
+
+def above(axes, x, y, text, **kwargs):
+    """Write `text` three points above the point (x, y)."""
+    axes.annotate(text, (x, y), (0, 3), textcoords="offset points", **kwargs)
 
 
 def temperature_bars(figure, data, say):
     figure.set_figheight(3.9)
     panels = figure.subplots(2, 3, sharex=True, sharey=True)
     for axes, temperature, probs in zip(panels.flat, data["temperature"], data["probs"], strict=True):
-        percent = 100 * np.array(probs)
-        bar = axes.bar(range(4), percent, color=["C0", "C1", "C2", "C3"], width=0.75)
-        axes.bar_label(bar, fmt="%.0f", padding=1)
-        axes.set_title(f"$T = {temperature:g}$", loc="center")
-        axes.set_xticks(range(4), [f"{z:g}" for z in data["logits"]])
+        bars = axes.bar(range(4), 100 * np.array(probs), color=["C0", "C1", "C2", "C3"], width=0.75)
+        axes.bar_label(bars, fmt="%.0f", padding=1)
+        axes.set_title(f"$T = {temperature:g}$")
         axes.set_ylim(0, 118)
         axes.set_yticks([0, 50, 100])
+        axes.set_xticks(range(4), [f"{logit:g}" for logit in data["logits"]])
         axes.tick_params(axis="x", length=0)
-    figure.supxlabel(say("选项的 logit", "logit of the option"), fontsize=rcParams["font.size"])
-    figure.supylabel(say("概率（%）", "probability (%)"), fontsize=rcParams["font.size"])
+    size = rcParams["axes.labelsize"]
+    figure.supxlabel(say("选项的 logit", "logit of the option"), fontsize=size)
+    figure.supylabel(say("概率（%）", "probability (%)"), fontsize=size)
     title(figure, say("同样的 logits，温度怎样改变概率？", "How does temperature reshape the same four logits?"))
 
 
 def temperature_entropy(figure, data, say):
     figure.set_figheight(3.3)
     axes = figure.subplots()
-    limits = data["limits"]
-    names = {"one_best": "[5, 3, 2, 1]", "two_best": "[5, 5, 2, 1]"}
-    for i, (name, label) in enumerate(names.items()):
+    for i, name in enumerate(("one_best", "two_best")):
         axes.plot(data["temperature"], data["entropy"][name], color=f"C{i}", linestyle=DASHES[i])
-        axes.axhline(limits[name], color=rcParams["axes.edgecolor"], linewidth=0.8, linestyle=":")
-    axes.axhline(limits["uniform"], color=rcParams["axes.edgecolor"], linewidth=0.8, linestyle=":")
-    axes.text(1.15, 0.42, names["one_best"], color="C0")
-    axes.text(0.5, 0.86, names["two_best"], color="C1", ha="right")
-    axes.text(
-        0.1, limits["uniform"] + 0.03, say("上限 ln 4 ≈ 1.386：四项均匀", "upper limit ln 4 ≈ 1.386: all four equal")
-    )
-    axes.text(100, limits["two_best"] + 0.03, say("ln 2 ≈ 0.693：两项并列", "ln 2 ≈ 0.693: two tied"), ha="right")
-    axes.set_ylim(-0.04, 1.56)
-    axes.set_ylabel(say("熵 $H$（nat）", "entropy $H$ (nats)"))
+    for limit in data["limits"].values():
+        axes.axhline(limit, color=rcParams["axes.edgecolor"], linewidth=0.8, linestyle=":")
+    axes.text(1.15, 0.42, "[5, 3, 2, 1]", color="C0")
+    axes.text(0.55, 0.84, "[5, 5, 2, 1]", color="C1", ha="right")
+    limits = data["limits"]
+    above(axes, 0.1, limits["uniform"], say("ln 4 ≈ 1.386：四项一样", "ln 4 ≈ 1.386: all four equal"))
+    above(axes, 100, limits["two_best"], say("ln 2 ≈ 0.693：两项并列", "ln 2 ≈ 0.693: two tie for first"), ha="right")
+    above(axes, 100, limits["one_best"], say("0：只剩一项", "0: only one is left"), ha="right")
+    axes.set_ylim(-0.05, 1.6)
+    axes.set_ylabel(say("熵（nat）", "entropy (nats)"))
     log_temperature(axes, say)
-    title(figure, say("温度能把熵推到哪里？", "How far can temperature push the entropy?"))
+    title(figure, say("温度能把熵推到多高、压到多低？", "How high and how low can the entropy go?"))
 
 
 def temperature_options(figure, data, say):
-    figure.set_figheight(4.6)
-    top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
-    temperature, probs, peak = data["temperature"], np.array(data["probs"]), data["peak"]
+    figure.set_figheight(4.8)
+    whole, close_up = figure.subplots(2, 1)
+    temperature, probs, peak = np.array(data["temperature"]), np.array(data["probs"]), data["peak"]
+    late = temperature >= 5
     for i, logit in enumerate(data["logits"]):
-        top.plot(temperature, probs[:, i], color=f"C{i}", linestyle=DASHES[i])
-        top.text(0.095, [0.97, 0.1, 0, 0][i], f"{logit:g}", color=f"C{i}", ha="right")
-    top.set_ylabel(say("概率", "probability"))
-    bottom.plot(temperature, data["mean_logit"], color=rcParams["text.color"])
-    bottom.axhline(3, color="C1", linestyle="--")
-    for axes in (top, bottom):
-        axes.axvline(peak["temperature"], color=rcParams["axes.edgecolor"], linewidth=0.8)
-    bottom.set_ylabel(say("平均 logit", "mean logit"))
-    log_temperature(bottom, say)
+        look = {"color": f"C{i}", "linestyle": DASHES[i]}
+        whole.plot(temperature, probs[:, i], **look)
+        close_up.plot(temperature[late], probs[late, i], **look)
+        close_up.text(4.8, probs[late, i][0], f"logit {logit:g}", color=f"C{i}", ha="right", va="center")
+    whole.text(1.5, 0.8, "logit 5", color="C0")
+    whole.text(1.6, 0.24, "logit 3", color="C1", ha="right")
+    whole.set_ylabel(say("概率", "probability"))
+    log_temperature(whole, say)
+    whole.set_xlabel("")
+    close_up.axhline(0.25, color=rcParams["axes.edgecolor"], linewidth=0.8, linestyle=":")
+    close_up.plot(peak["temperature"], peak["prob"], "o", color="C1")
+    at, mean = f"$T \\approx {peak['temperature']:.2f}$", f"{peak['mean_logit']:g}"
+    note = say(
+        f"logit 3 在 {at} 到顶：{peak['prob']:.4f}\n这时平均 logit 正好是 {mean}",
+        f"logit 3 peaks at {at}: {peak['prob']:.4f},\nwhere the mean logit is exactly {mean}",
+    )
+    close_up.annotate(
+        note,
+        (peak["temperature"], peak["prob"]),
+        (9.5, 0.335),
+        arrowprops={"arrowstyle": "-", "color": rcParams["axes.edgecolor"], "shrinkB": 4},
+    )
+    close_up.set_ylim(0.15, 0.395)
+    close_up.set_ylabel(say("概率（放大）", "close-up"))
+    log_temperature(close_up, say, (5, 10, 20, 50, 100))
+    close_up.set_xlim(2.4, 110)
     title(figure, say("温度升高，谁得谁失？", "Who gains and who loses as temperature rises?"))
 
 
 def temperature_top_p(figure, data, say):
-    figure.set_figheight(3.6)
+    figure.set_figheight(3.7)
     panels = figure.subplots(1, 2, sharey=True)
     names = {
         "temperature_first": say("先温度，后 top-p", "temperature, then top-p"),
@@ -200,82 +222,84 @@ def temperature_top_p(figure, data, say):
     }
     for axes, (order, name) in zip(panels, names.items(), strict=True):
         seen, drawn = 100 * np.array(data["seen"][order]), 100 * np.array(data["drawn"][order])
-        place = np.arange(4)
-        axes.bar(
-            place - 0.2,
-            seen,
-            0.38,
-            facecolor="none",
-            edgecolor=rcParams["axes.edgecolor"],
-            label=say("筛选时看到的", "what the filter sees"),
+        seen_bars = axes.bar(
+            range(4), seen, 0.8, facecolor="none", edgecolor=rcParams["axes.edgecolor"], linestyle="--"
         )
-        bar = axes.bar(place + 0.2, drawn, 0.38, color="C0", label=say("最后抽样用的", "what is sampled"))
-        axes.bar_label(bar, [f"{x:.0f}" if x else say("出局", "out") for x in drawn], padding=1)
-        axes.set_title(name)
-        axes.set_xticks(place, [f"{z:g}" for z in data["logits"]])
+        drawn_bars = axes.bar(range(4), drawn, 0.5, color="C0")
+        for i in range(4):
+            text = f"{drawn[i]:.0f}" if drawn[i] else say("出局", "out")
+            above(axes, i, max(seen[i], drawn[i]), text, ha="center")
+        kept = np.count_nonzero(drawn)
+        axes.set_title(name + say(f"\n留下 {kept} 项", f"\nkeeps {kept} options"))
+        axes.set_ylim(0, 118)
+        axes.set_yticks([0, 50, 100])
+        axes.set_xticks(range(4), [f"{logit:g}" for logit in data["logits"]])
         axes.tick_params(axis="x", length=0)
         axes.set_xlabel(say("选项的 logit", "logit of the option"))
     panels[0].set_ylabel(say("概率（%）", "probability (%)"))
-    panels[1].legend(frameon=False, loc="upper right")
-    title(
-        figure,
-        say("温度和 top-p，先后有别吗？（$T = 2$，$p = 0.9$）", "Does the order of $T = 2$ and top-p 0.9 matter?"),
-    )
+    labels = [say("top-p 看到的", "top-p sees"), say("最后抽样用的", "then drawn from")]
+    panels[0].legend([seen_bars, drawn_bars], labels, frameon=False, loc="upper right", borderaxespad=0)
+    title(figure, say("温度 2 和 top-p 0.9，谁先谁后有区别吗？", "Temperature 2 and top-p 0.9: does the order matter?"))
 
 
 def temperature_published(figure, data, say):
     figure.set_figheight(3.1)
     axes = figure.subplots()
     gap = np.array(data["gap"])
-    error = [gap - data["lowest"], data["highest"] - gap]
-    axes.errorbar(data["temperature"], gap, yerr=error, fmt="o", color="C1", capsize=4)
-    axes.axhline(data["true_gap"], color="C0", linewidth=1.8)
-    axes.text(
-        0.1, 2.06, say("真正的 softmax：每行都是 5 − 3 = 2", "a real softmax: 5 − 3 = 2 in every row"), color="C0"
-    )
-    axes.text(
-        0.1, 1.3, say("文章表格的各行（竖线：舍入误差）", "rows of the article's table (bars: rounding)"), color="C1"
-    )
-    axes.set_ylim(0, 2.35)
-    axes.set_ylabel("$T \\cdot \\ln(p_1 / p_2)$")
+    rounding = [gap - data["lowest"], data["highest"] - gap]
+    axes.axhline(data["true_gap"], color="C0")
+    axes.errorbar(data["temperature"], gap, yerr=rounding, fmt="s", color="C1", capsize=4)
+    above(axes, 0.1, 2, say("logits [5, 3, 2, 1]：每行都是 2", "logits [5, 3, 2, 1]: 2 in every row"), color="C0")
+    axes.text(0.1, 1.35, say("文章的表（竖线是舍入范围）", "the article's rows (bars: rounding)"), color="C1")
+    axes.set_ylim(0, 2.4)
+    axes.set_ylabel(say("前两项的 logit 之差", "gap of the first two logits"))
     log_temperature(axes, say, (0.1, 0.5, 1, 2, 10))
-    title(figure, say("哪组 logits 能给出文章里的表格？", "Which logits could give the article's table?"))
+    title(figure, say("哪组 logits 能给出文章里的表？", "Which logits could give the article's table?"))
 
 
 def temperature_gumbel(figure, data, say):
     figure.set_figheight(3.4)
     axes = figure.subplots()
     draws = np.array(data["draws"])
+    label_at = [0.58, 0.213, 0.138, 0.068]  # the last two would touch
     for i, (frequency, prob) in enumerate(zip(data["frequency"], data["probs"], strict=True)):
         error = 2 * np.sqrt(prob * (1 - prob) / draws)
         axes.fill_between(draws, prob - error, prob + error, color=f"C{i}", alpha=0.2, linewidth=0)
         axes.plot(draws, frequency, color=f"C{i}", linestyle=DASHES[i])
-        axes.text(1.2e5, prob, f"{prob:.3f}", color=f"C{i}", va="center")
+        axes.text(1.15e5, label_at[i], f"{prob:.3f}", color=f"C{i}", va="center")
+    axes.text(1.15e5, 0.66, "softmax", va="center")
+    axes.text(1.1e3, 0.46, say("色带：两倍标准误差", "bands: two standard errors"))
     axes.set_xscale("log")
-    axes.set_ylim(0, 1)
+    axes.minorticks_off()
+    axes.set_xticks(
+        [100, 1000, 10_000, 100_000],
+        say("100 1000 1 万 10 万", "100 1,000 10,000 100,000").replace(" 万", "万").split(),
+    )
+    axes.set_ylim(0, 0.72)
     axes.set_xlabel(say("抽样次数（对数刻度）", "number of draws (log scale)"))
-    axes.set_ylabel(say("频率", "frequency"))
+    axes.set_ylabel(say("抽中的频率", "share of draws"))
     title(
         figure,
-        say(
-            "加 Gumbel 噪声取最大，抽到的是 softmax 吗？",
-            "Does adding Gumbel noise and taking\nthe largest draw from the softmax?",
-        ),
+        say("加上 Gumbel 噪声取最大，抽的就是 softmax 吗？", "Does Gumbel noise plus argmax sample the softmax?"),
     )
 
 
 def temperature_calibration(figure, data, say):
-    figure.set_figheight(3.8)
+    figure.set_figheight(3.6)
     axes = figure.subplots()
-    axes.plot([0.25, 1], [0.25, 1], color=rcParams["axes.edgecolor"], linewidth=0.8)
-    for i, name in enumerate(("before", "after")):
-        axes.plot(
-            data[name]["confidence"],
-            data[name]["accuracy"],
-            color=f"C{1 - i}",
-            marker=MARKERS[i],
-            linestyle=DASHES[1 - i],
-        )
-    axes.set_xlabel(say("模型自报的把握", "confidence the model reports"))
-    axes.set_ylabel(say("实际答对的比例", "share of right answers"))
-    title(figure, say("除以拟合的温度，把握变可信了吗？", "Does one fitted temperature make confidence honest?"))
+    axes.plot([0.2, 1], [0.2, 1], color=rcParams["axes.edgecolor"], linewidth=0.8)
+    for i, name in enumerate(("after", "before")):
+        look = {"color": f"C{i}", "marker": MARKERS[i], "linestyle": DASHES[i]}
+        axes.plot(data[name]["confidence"], data[name]["accuracy"], **look)
+    before, after = (f"{100 * data[name]['error']:.1f}" for name in ("before", "after"))
+    fitted = f"$T$ = {data['fitted']:.2f}"
+    axes.text(0.58, 0.29, say(f"原样：平均偏差 {before}%", f"as it is: off by {before}% on average"), color="C1")
+    axes.text(
+        0.2,
+        0.88,
+        say(f"除以 {fitted}：平均偏差 {after}%", f"divided by {fitted}:\noff by {after}% on average"),
+        color="C0",
+    )
+    axes.set_xlabel(say("模型给出的把握（最大概率）", "confidence: the largest probability"))
+    axes.set_ylabel(say("答对的比例", "share of right answers"))
+    title(figure, say("除以一个温度，模型的把握就可信了吗？", "Can one temperature make confidence honest?"))
