@@ -261,10 +261,17 @@ for temperature in (1.0, fitted):
 
 
 # --8<-- [start:published_fits]
-published = {0.5: [820, 140, 30, 10], 1.0: [640, 200, 110, 50], 2.0: [410, 270, 200, 120], 10.0: [280, 260, 240, 220]}
+published = {
+    0.1: [999, 1, 0, 0],
+    0.5: [820, 140, 30, 10],
+    1.0: [640, 200, 110, 50],
+    2.0: [410, 270, 200, 120],
+    10.0: [280, 260, 240, 220],
+}
 for label, counts in published.items():  # read a row as 1000 draws, and fit T to them
     fitted = fit_temperature(np.tile([5.0, 3.0, 2.0, 1.0], (1000, 1)), np.repeat(range(4), counts))
     print(f"the row printed for T = {label} fits T = {fitted:.3f}")
+    #> the row printed for T = 0.1 fits T = 0.288
     #> the row printed for T = 0.5 fits T = 1.000
     #> the row printed for T = 1.0 fits T = 1.654
     #> the row printed for T = 2.0 fits T = 3.646
