@@ -29,7 +29,7 @@ def dtype(request):
 
 @pytest.fixture
 def close():
-    """close(actual, expected): equal within the tolerance of `actual`'s dtype; close.rows also wants rows that sum to 1."""
+    """close(actual, expected): equal within the tolerance of its dtype; close.rows wants rows that sum to 1, too."""
     import torch
 
     def check(actual, expected, scale=1.0, size=0.0):
