@@ -20,15 +20,16 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
-from site_tools import notebooks
+from site_tools import LANGUAGES, ROOT, notebooks
 
-ROOT = Path(__file__).resolve().parents[1]
 BUILD, SITE, CACHE = ROOT / "build", ROOT / "site", ROOT / ".cache"
 CONFIG = {"zh": "mkdocs.yml", "en": "mkdocs.en.yml"}
 # What every language reads; each one reads docs/<language> too.
-SHARED = ("mkdocs.yml", "mkdocs.en.yml", "package-lock.json", "requirements", "site_tools", "snippets", "theme", "docs/*.toml")
+SHARED = (
+    *CONFIG.values(), "package-lock.json", "LICENSE*", "requirements", "docs/*.toml", "snippets", "theme",
+    "site_tools/hooks", "site_tools/templates", "site_tools/notebook_kernel", "site_tools/data.py",
+)  # fmt: skip
 
 
 class BuildError(Exception):
@@ -90,8 +91,10 @@ def run(*command):
         [sys.executable, "-m", *command],
         cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
-    lines = [line for line in done.stdout.splitlines() if not line.startswith(("INFO ", "DEBUG "))]
+    lines = [line for line in done.stdout.splitlines() if not line.startswith("INFO ")]
     if done.returncode:
+        trace = next((n for n, line in enumerate(lines) if line.startswith("Traceback ")), len(lines))
+        lines = lines[:trace] + lines[trace:][-1:]
         raise BuildError("\n".join([*lines, f"failed: {' '.join(command)}"]))
     return lines
 
@@ -122,7 +125,7 @@ def build():
                 print(*run("figures"), sep="\n", flush=True)
         notebooks.write_all(ROOT / "docs")
         with ThreadPoolExecutor() as pool:
-            made_from = " ".join(pool.map(build_language, CONFIG))
+            made_from = " ".join(pool.map(build_language, LANGUAGES))
         stamp = BUILD / "site.digest"
         if SITE.is_dir() and stamp.is_file() and stamp.read_text() == made_from:
             return

@@ -1,13 +1,15 @@
 """docs/labs/<lab>.py -> docs/<language>/labs/<lab>.ipynb.
 
 A lab is one Python file with `# %%` cells, in both languages: a Markdown cell tagged lang="zh" or lang="en" goes to that
-language, every other cell to both, so the code cannot differ. Same source, same bytes.
+language, every other cell to both, so the code cannot differ. A cell that draws says what the figure shows with
+alt_zh="…" alt_en="…". Same source, same bytes.
 """
 
 import jupytext
 import nbformat
 
-LANGUAGES = ("zh", "en")
+from site_tools import LANGUAGES
+
 
 
 def render(source, language):
@@ -19,7 +21,8 @@ def render(source, language):
     }
     notebook.cells = [cell for cell in notebook.cells if cell.metadata.get("lang", language) == language]
     for number, cell in enumerate(notebook.cells):
-        cell.metadata = {}
+        alt = cell.metadata.get(f"alt_{language}")
+        cell.metadata = {"alt": alt} if alt else {}
         cell["id"] = f"cell-{number}"  # nbformat's own are random
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     return nbformat.writes(notebook) + "\n"
