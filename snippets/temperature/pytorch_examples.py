@@ -2,7 +2,30 @@
 
 import torch
 
-from snippets.temperature.pytorch import sample, temperature_softmax
+from snippets.temperature.pytorch import (
+    entropy_from_logits,
+    expected_calibration_error,
+    fit_temperature,
+    gumbel_max,
+    power_temperature,
+    sample,
+    sampling_distribution,
+    temperature_derivatives,
+    temperature_for_entropy,
+    temperature_softmax,
+    temperature_softmax_simple,
+)
+
+
+# --8<-- [start:simple]
+logits = torch.tensor([5.0, 3.0, 2.0, 1.0])
+for temperature in (0.5, 1.0, 2.0):
+    print(temperature, [f"{p:.3f}" for p in temperature_softmax_simple(logits, temperature).tolist()])
+    #> 0.5 ['0.979', '0.018', '0.002', '0.000']
+    #> 1.0 ['0.831', '0.112', '0.041', '0.015']
+    #> 2.0 ['0.579', '0.213', '0.129', '0.078']
+# --8<-- [end:simple]
+
 
 # --8<-- [start:same_numbers]
 exact = temperature_softmax(torch.tensor([5.0, 3.0, 2.0, 1.0], dtype=torch.float64), 2.0)
@@ -46,3 +69,87 @@ for _ in range(2):
     #> [3, 1, 0, 2, 1, 1, 0, 0]
     #> [3, 1, 0, 2, 1, 1, 0, 0]
 # --8<-- [end:reproducible]
+
+
+# --8<-- [start:who_gains]
+logits = torch.tensor([5.0, 3.0, 2.0, 1.0], dtype=torch.float64)
+for temperature in (1.0, 100.0):
+    temperature_leaf = torch.tensor(temperature, dtype=torch.float64, requires_grad=True)
+    torch.softmax(logits / temperature_leaf, dim=-1)[1].backward()
+    dp, _ = temperature_derivatives(logits, temperature)
+    print(f"T = {temperature:<5}  dp2/dT = {dp[1]:+.1e}  autograd {temperature_leaf.grad:+.1e}")
+    #> T = 1.0    dp2/dT = +1.8e-01  autograd +1.8e-01
+    #> T = 100.0  dp2/dT = -5.7e-06  autograd -5.7e-06
+# --8<-- [end:who_gains]
+
+
+# --8<-- [start:entropy_grows]
+logits = torch.tensor([5.0, 3.0, 2.0, 1.0], dtype=torch.float64)
+for temperature in (0.5, 1.0, 2.0, 10.0):
+    temperature_leaf = torch.tensor(temperature, dtype=torch.float64, requires_grad=True)
+    entropy_from_logits(logits / temperature_leaf).backward()
+    _, formula = temperature_derivatives(logits, temperature)
+    print(f"T = {temperature:<4}  Var/T^3 = {formula:.6f}  autograd = {temperature_leaf.grad:.6f}")
+    #> T = 0.5   Var/T^3 = 0.774980  autograd = 0.774980
+    #> T = 1.0   Var/T^3 = 0.897655  autograd = 0.897655
+    #> T = 2.0   Var/T^3 = 0.249830  autograd = 0.249830
+    #> T = 10.0  Var/T^3 = 0.002297  autograd = 0.002297
+# --8<-- [end:entropy_grows]
+
+
+# --8<-- [start:three_recipes]
+logits, temperature = torch.tensor([3.0, 1.0, 0.0], dtype=torch.float64), 0.7
+probs = temperature_softmax(logits, 1.0)
+print("logits / T    ", [f"{p:.6f}" for p in temperature_softmax(logits, temperature).tolist()])
+#> logits / T     ['0.933536', '0.053615', '0.012849']
+print("log-probs / T ", [f"{p:.6f}" for p in temperature_softmax(probs.log(), temperature).tolist()])
+#> log-probs / T  ['0.933536', '0.053615', '0.012849']
+print("p^(1/T)       ", [f"{p:.6f}" for p in power_temperature(probs, temperature).tolist()])
+#> p^(1/T)        ['0.933536', '0.053615', '0.012849']
+# --8<-- [end:three_recipes]
+
+
+# --8<-- [start:filter_order]
+logits = torch.tensor([5.0, 3.0, 2.0, 1.0])
+for order in ("temperature_first", "temperature_last"):
+    for filters in ({"top_k": 2}, {"top_p": 0.9}, {"min_p": 0.1}):
+        probs = sampling_distribution(logits, 2.0, **filters, order=order)
+        print(order, filters, [f"{p:.4f}" for p in probs.tolist()])
+        #> temperature_first {'top_k': 2} ['0.7311', '0.2689', '0.0000', '0.0000']
+        #> temperature_first {'top_p': 0.9} ['0.6285', '0.2312', '0.1402', '0.0000']
+        #> temperature_first {'min_p': 0.1} ['0.5793', '0.2131', '0.1293', '0.0784']
+        #> temperature_last {'top_k': 2} ['0.7311', '0.2689', '0.0000', '0.0000']
+        #> temperature_last {'top_p': 0.9} ['0.7311', '0.2689', '0.0000', '0.0000']
+        #> temperature_last {'min_p': 0.1} ['0.7311', '0.2689', '0.0000', '0.0000']
+# --8<-- [end:filter_order]
+
+
+# --8<-- [start:gumbel_frequencies]
+logits, generator = torch.tensor([5.0, 3.0, 2.0, 1.0]), torch.Generator().manual_seed(0)
+draws = gumbel_max(logits, generator, size=100_000)
+print([f"{f:.2f}" for f in (draws.bincount() / len(draws)).tolist()])
+#> ['0.83', '0.11', '0.04', '0.02']
+# --8<-- [end:gumbel_frequencies]
+
+
+# --8<-- [start:dynamic_temperature]
+logits = torch.tensor([[5.0, 3.0, 2.0, 1.0], [9.0, 1.0, 1.0, 0.0], [1.2, 1.1, 1.0, 0.9]], dtype=torch.float64)
+temperature = temperature_for_entropy(logits, target_entropy=1.0)
+print("T", [f"{t:.3f}" for t in temperature.tolist()])
+#> T ['1.652', '4.631', '0.109']
+print("H", [f"{h:.6f}" for h in entropy_from_logits(logits / temperature[:, None]).tolist()])
+#> H ['1.000000', '1.000000', '1.000000']
+# --8<-- [end:dynamic_temperature]
+
+
+# --8<-- [start:calibration]
+generator = torch.Generator().manual_seed(0)
+honest = 1.5 * torch.randn(4000, 5, generator=generator, dtype=torch.float64)
+targets, logits = gumbel_max(honest, generator), 3 * honest
+fitted = float(fit_temperature(logits, targets))
+for temperature in (1.0, fitted):
+    probs = temperature_softmax(logits, temperature)
+    print(f"T = {temperature:.2f}  ECE {expected_calibration_error(probs, targets):.3f}")
+    #> T = 1.00  ECE 0.271
+    #> T = 3.09  ECE 0.011
+# --8<-- [end:calibration]
