@@ -92,9 +92,9 @@ def _deterministic():
     before = SimpleNamespace(threads=torch.get_num_threads(), precision=torch.backends.fp32_precision)
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    torch.use_deterministic_algorithms(True)
+    torch.set_deterministic_debug_mode("error")  # use_deterministic_algorithms(True), without loading the compiler
     torch.backends.fp32_precision = "ieee"
     yield
     torch.set_num_threads(before.threads)
-    torch.use_deterministic_algorithms(False)
+    torch.set_deterministic_debug_mode("default")
     torch.backends.fp32_precision = before.precision
