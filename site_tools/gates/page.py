@@ -73,6 +73,10 @@ def read(path, language, root=ROOT):
             page.items.append(Item(kind, line, value))
 
         match token.type:
+            case "front_matter":
+                for n, entry in enumerate(token.content.splitlines(), 2):
+                    if found := re.match(r"(?:title|description): (.*)", entry):
+                        page.prose.append(Prose(n, (("text", found[1].strip("\"'")),)))
             case "heading_open":
                 heading = token.tag
             case "fence":
