@@ -24,3 +24,12 @@ def pytest_configure(config):
 
         if absent := [name for name in wanted if name not in present()]:
             raise pytest.UsageError(f"--device: this machine has {present()}, not {absent}")
+
+
+@pytest.fixture(scope="session")
+def site():
+    """The folder of the built site; built first if anything it is made from has changed."""
+    from site_tools.build import SITE, build
+
+    build()
+    return SITE
