@@ -26,4 +26,5 @@ def main():
         sys.exit(f"figures: {error}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -16,7 +16,7 @@ from figures import font
 ROOT = Path(__file__).parents[1]
 LANGUAGES = ("zh", "en")
 SCHEMES = ("light", "dark")
-NOT_CHAPTERS = {"__init__", "__main__", "engine", "font", "style"}
+NOT_CHAPTERS = {"__init__", "__main__", "engine", "font", "layout", "style"}
 
 
 class FigureError(Exception):

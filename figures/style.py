@@ -1,5 +1,6 @@
 """One look for every figure, and the same bytes on every machine."""
 
+import functools
 import io
 import logging
 import re
@@ -9,6 +10,8 @@ import matplotlib
 from matplotlib import font_manager
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+
+from figures import layout
 
 WIDTH = 4.6  # inches: 331.2 points, shown 358 px wide on a phone of 390 px, so 10.5 points become 11.3 px
 
@@ -46,6 +49,7 @@ def settings(name):
         "xtick.labelsize": 10.5,
         "ytick.labelsize": 10.5,
         "legend.fontsize": 10.5,
+        "figure.dpi": 72,  # what SVG is laid out at
         "figure.figsize": (WIDTH, 3.0),
         "figure.facecolor": "none",
         "axes.facecolor": "none",
@@ -70,6 +74,7 @@ def settings(name):
     }
 
 
+@functools.cache
 def use_font(path):
     """Let matplotlib see the font at `path` and its own fonts, none of the machine's: those differ between machines."""
     manager = font_manager.fontManager
@@ -85,11 +90,10 @@ class RaiseWarnings(logging.Handler):
         raise RuntimeError(record.getMessage())
 
 
-def render(draw, name, data, language, inspect=None):
+def render(draw, name, data, language):
     """Return the light SVG of the figure that `draw(figure, data, say)` composes, as bytes.
 
-    A missing glyph, an unknown font and every other warning is an error. `inspect(figure)` is
-    called on the finished figure (the tests measure its texts).
+    A missing glyph, an unknown font and every other warning is an error, and so is what `layout.check` refuses.
     """
     logger, handler = logging.getLogger("matplotlib"), RaiseWarnings(logging.WARNING)
     with warnings.catch_warnings(), matplotlib.rc_context():
@@ -103,8 +107,7 @@ def render(draw, name, data, language, inspect=None):
             draw(figure, data, lambda chinese, english: {"zh": chinese, "en": english}[language])
             out = io.BytesIO()
             figure.savefig(out, format="svg", metadata=dict.fromkeys(["Creator", "Date", "Format", "Type"]))
-            if inspect:
-                inspect(figure)
+            layout.check(figure)
         finally:
             logger.removeHandler(handler)
     return out.getvalue()
@@ -118,4 +121,4 @@ def darken(svg):
 
 def title(figure, text):
     """Put the question the figure answers above it, flush left over the whole width."""
-    figure.suptitle(text, x=0.01, ha="left")
+    figure.suptitle(text, x=0.01, ha="left", linespacing=1.3)

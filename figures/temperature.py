@@ -179,7 +179,7 @@ def temperature_entropy(figure, data, say):
 
 
 def temperature_options(figure, data, say):
-    figure.set_figheight(4.8)
+    figure.set_figheight(5.0)
     whole, close_up = figure.subplots(2, 1)
     temperature, probs, peak = np.array(data["temperature"]), np.array(data["probs"]), data["peak"]
     late = temperature >= 5
@@ -193,7 +193,7 @@ def temperature_options(figure, data, say):
     whole.set_ylabel(say("概率", "probability"))
     log_temperature(whole, say)
     whole.set_xlabel("")
-    close_up.axhline(0.25, color=rcParams["axes.edgecolor"], linewidth=0.8, linestyle=":")
+    close_up.plot([5, 100], [0.25, 0.25], color=rcParams["axes.edgecolor"], linewidth=0.8, linestyle=":")
     close_up.plot(peak["temperature"], peak["prob"], "o", color="C1")
     at, mean = f"$T \\approx {peak['temperature']:.2f}$", f"{peak['mean_logit']:g}"
     note = say(
@@ -202,12 +202,13 @@ def temperature_options(figure, data, say):
     )
     close_up.annotate(
         note,
-        (peak["temperature"], peak["prob"]),
-        (9.5, 0.335),
-        arrowprops={"arrowstyle": "-", "color": rcParams["axes.edgecolor"], "shrinkB": 4},
+        linespacing=1.4,
+        xy=(peak["temperature"], peak["prob"]),
+        xytext=(8.3, 0.335),
+        arrowprops={"arrowstyle": "-", "color": rcParams["axes.edgecolor"], "relpos": (0.04, 0), "shrinkB": 4},
     )
     close_up.set_ylim(0.15, 0.395)
-    close_up.set_ylabel(say("概率（放大）", "close-up"))
+    close_up.set_ylabel(say("概率（放大）", "probability (close-up)"))
     log_temperature(close_up, say, (5, 10, 20, 50, 100))
     close_up.set_xlim(2.4, 110)
     title(figure, say("温度升高，谁得谁失？", "Who gains and who loses as temperature rises?"))
@@ -228,7 +229,7 @@ def temperature_top_p(figure, data, say):
         drawn_bars = axes.bar(range(4), drawn, 0.5, color="C0")
         for i in range(4):
             text = f"{drawn[i]:.0f}" if drawn[i] else say("出局", "out")
-            above(axes, i, max(seen[i], drawn[i]), text, ha="center")
+            above(axes, i, drawn[i] or seen[i], text, ha="center")
         kept = np.count_nonzero(drawn)
         axes.set_title(name + say(f"\n留下 {kept} 项", f"\nkeeps {kept} options"))
         axes.set_ylim(0, 118)
@@ -268,13 +269,16 @@ def temperature_gumbel(figure, data, say):
         axes.plot(draws, frequency, color=f"C{i}", linestyle=DASHES[i])
         axes.text(1.15e5, label_at[i], f"{prob:.3f}", color=f"C{i}", va="center")
     axes.text(1.15e5, 0.66, "softmax", va="center")
-    axes.text(1.1e3, 0.46, say("色带：两倍标准误差", "bands: two standard errors"))
+    axes.text(
+        1e3,
+        0.41,
+        say("色带：两倍标准误差\n", "bands: two standard errors\n") + "logits [5, 3, 2, 1], $T$ = 2",
+        linespacing=1.4,
+    )
     axes.set_xscale("log")
     axes.minorticks_off()
-    axes.set_xticks(
-        [100, 1000, 10_000, 100_000],
-        say("100 1000 1 万 10 万", "100 1,000 10,000 100,000").replace(" 万", "万").split(),
-    )
+    ticks = [100, 1000, 10_000, 100_000]
+    axes.set_xticks(ticks, say("100 1000 1万 10万", "100 1,000 10,000 100,000").split())
     axes.set_ylim(0, 0.72)
     axes.set_xlabel(say("抽样次数（对数刻度）", "number of draws (log scale)"))
     axes.set_ylabel(say("抽中的频率", "share of draws"))
@@ -293,13 +297,18 @@ def temperature_calibration(figure, data, say):
         axes.plot(data[name]["confidence"], data[name]["accuracy"], **look)
     before, after = (f"{100 * data[name]['error']:.1f}" for name in ("before", "after"))
     fitted = f"$T$ = {data['fitted']:.2f}"
-    axes.text(0.58, 0.29, say(f"原样：平均偏差 {before}%", f"as it is: off by {before}% on average"), color="C1")
+    axes.text(
+        1, 0.29, say(f"原样：平均差 {before} 个百分点", f"as it is: off by {before} points"), color="C1", ha="right"
+    )
     axes.text(
         0.2,
         0.88,
-        say(f"除以 {fitted}：平均偏差 {after}%", f"divided by {fitted}:\noff by {after}% on average"),
+        say(f"除以 {fitted}：\n平均差 {after} 个百分点", f"divided by {fitted}:\noff by {after} points"),
         color="C0",
+        linespacing=1.4,
     )
+    axes.set_xticks([0.2, 0.4, 0.6, 0.8, 1.0])
+    axes.set_yticks([0.2, 0.4, 0.6, 0.8, 1.0])
     axes.set_xlabel(say("模型给出的把握（最大概率）", "confidence: the largest probability"))
     axes.set_ylabel(say("答对的比例", "share of right answers"))
     title(figure, say("除以一个温度，模型的把握就可信了吗？", "Can one temperature make confidence honest?"))
