@@ -7,7 +7,7 @@ import pytest
 from pytest_markdown_docs._runners import DefaultRunner, register_runner
 from pytest_markdown_docs.plugin import MarkdownTextFile
 
-from site_tools import page_code
+from site_tools import LANGUAGES, page_code
 from site_tools.execute import report
 
 os.environ["MPLBACKEND"] = "Agg"
@@ -24,7 +24,7 @@ def pytest_configure(config):
 
 
 def pytest_collect_file(file_path, parent):
-    pages = [parent.config.rootpath / "docs" / language for language in page_code.LANGUAGES]
+    pages = [parent.config.rootpath / "docs" / language for language in LANGUAGES]
     if file_path.suffix == ".md" and any(folder in file_path.parents for folder in pages):
         return MarkdownTextFile.from_parent(parent, path=file_path)
 

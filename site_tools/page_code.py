@@ -8,8 +8,7 @@ from markdown_it import MarkdownIt
 from pymdownx.snippets import SnippetExtension, SnippetMissingError, SnippetPreprocessor
 from pytest_markdown_docs.plugin import parse_superfences_block_info
 
-ROOT = Path(__file__).resolve().parents[1]
-LANGUAGES = ("zh", "en")
+from site_tools import ROOT
 
 
 @dataclass(frozen=True)

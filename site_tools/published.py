@@ -3,30 +3,23 @@
 import nbformat
 from selectolax.lexbor import LexborHTMLParser
 
-from site_tools.page_code import LANGUAGES, ROOT, fences, pages
+from site_tools import LANGUAGES, ROOT
+from site_tools.page_code import fences, pages
 
 PREFIX = {"zh": "", "en": "en/"}  # where a language lies in the site
 
 
 def published(site):
-    """Return {page of the site: [(language, text)]} for every code block and notebook cell shown."""
+    """Return {page of the site: [(language, text)]} for every code block and notebook cell, outputs left out."""
     found = {}
     for path in sorted(site.rglob("*.html")):
-        tree = LexborHTMLParser(path.read_text("utf8"))
         blocks = []
-        for pre in tree.css("article pre"):
-            box = next((node for node in _around(pre) if "highlight" in (node.attributes.get("class") or "")), None)
-            classes = (box.attributes["class"] if box else "").split()
-            if any("jp-OutputArea" in (node.attributes.get("class") or "") for node in _around(pre)):
-                continue  # what a notebook cell printed
-            names = [name.removeprefix(p) for name in classes for p in ("language-", "hl-") if name.startswith(p)]
-            blocks.append((names[0] if names else "", pre.text().strip("\n").rstrip()))
-        # The button of a notebook cell copies a text of its own.
-        copied = [node.text().rstrip() for node in tree.css("article .clipboard-copy-txt")]
-        shown = [text for _, text in blocks if text]
-        if copied and [text for text in copied if text] != shown:
-            blocks.append(("copied", "\n".join(copied)))
-        if blocks := [block for block in blocks if block[1]]:
+        for pre in LexborHTMLParser(path.read_text("utf8")).css("article pre"):
+            classes = (pre.parent.attributes.get("class") or "").split()
+            language = next((name.removeprefix("language-") for name in classes if name.startswith("language-")), "")
+            if "output" not in classes:
+                blocks.append((language, pre.text().strip("\n").rstrip()))
+        if blocks:
             found[path.relative_to(site).as_posix()] = blocks
     return found
 
@@ -44,11 +37,6 @@ def written(root=ROOT):
             else:
                 cells = nbformat.read(path, as_version=4).cells
                 blocks = [("python", cell.source.rstrip()) for cell in cells if cell.cell_type == "code"]
-            if blocks := [block for block in blocks if block[1]]:
+            if blocks:
                 found[page] = blocks
     return found
-
-
-def _around(node):
-    while node := node.parent:
-        yield node

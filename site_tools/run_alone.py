@@ -12,9 +12,9 @@ import tempfile
 import warnings
 from pathlib import Path
 
+from site_tools import ROOT
 from site_tools.execute import report
 
-ROOT = Path(__file__).resolve().parents[1]
 PRELOADED = ("numpy", "torch", "matplotlib.pyplot")
 HIDDEN = ("snippets", "figures", "site_tools", "tests")
 

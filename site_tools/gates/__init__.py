@@ -15,7 +15,7 @@ from importlib import import_module
 
 from pymdownx.snippets import SnippetMissingError
 
-from site_tools.page_code import ROOT
+from site_tools import ROOT
 
 GATES = ("parity", "numbers", "typography", "blocks", "completeness")
 

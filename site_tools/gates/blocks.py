@@ -2,8 +2,9 @@
 
 import re
 
+from site_tools import LANGUAGES, ROOT
 from site_tools.gates import Finding
-from site_tools.page_code import LANGUAGES, ROOT, fences, pages
+from site_tools.page_code import fences, pages
 
 INCLUDE = re.compile(r'--8<-- "snippets/[\w/]+\.py:\w+"$')
 KNOWN = ("python", "text", "console", "bash", "toml", "yaml")

@@ -6,10 +6,10 @@ A chapter is a folder of snippets/. It counts once its page is in the nav of mkd
 import json
 import re
 
+from site_tools import LANGUAGES, ROOT
 from site_tools.gates import Finding
 from site_tools.gates.page import read_all
 from site_tools.gates.parity import nav_entries
-from site_tools.page_code import LANGUAGES, ROOT
 
 MARKER = re.compile(r"\s*# --8<-- \[(start|end):(\w+)\]")
 INCLUDE = re.compile(r'--8<-- "([^":]+):(\w+)"')

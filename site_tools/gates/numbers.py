@@ -22,10 +22,11 @@ import tomllib
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 
+from site_tools import LANGUAGES, ROOT
 from site_tools.execute import shown_outputs
 from site_tools.gates import Finding
 from site_tools.gates.page import ATTRIBUTES, read_all
-from site_tools.page_code import LANGUAGES, ROOT, fences
+from site_tools.page_code import fences
 
 QUOTED = "docs/quoted_figures.toml"
 KEYS = {"page", "value", "what", "source", "date"}

@@ -8,7 +8,8 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.front_matter import front_matter_plugin
 
-from site_tools.page_code import LANGUAGES, ROOT, pages
+from site_tools import LANGUAGES, ROOT
+from site_tools.page_code import pages
 
 ATTRIBUTES = re.compile(r"\s*\{:?\s*(?:[#.]|\w+=)[^{}]*\}")  # { #id .class key=value }
 BOX = re.compile(r'(!!!|\?\?\?\+?|===[+!]?)\s*([^"]*?)\s*(?:"(.*)")?$')  # !!! note "Title", === "Tab"

@@ -7,9 +7,9 @@ from posixpath import dirname, join, normpath
 
 import yaml
 
+from site_tools import LANGUAGES, ROOT
 from site_tools.gates import Finding
 from site_tools.gates.page import read_all
-from site_tools.page_code import LANGUAGES, ROOT
 
 CONFIGS = {"zh": "mkdocs.yml", "en": "mkdocs.en.yml"}
 ORDERED = ("heading", "fence", "formula", "figure", "table", "box", "footnote text")

@@ -2,9 +2,9 @@
 
 import re
 
+from site_tools import ROOT
 from site_tools.gates import Finding
 from site_tools.gates.page import read_all
-from site_tools.page_code import ROOT
 
 HAN = "\u3400-\u9fff"
 OPENING, CLOSING = "（“《", "，。；：？！）”》、"

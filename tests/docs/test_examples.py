@@ -2,8 +2,8 @@
 
 import pytest
 
+from site_tools import ROOT
 from site_tools.execute import report, with_outputs
-from site_tools.page_code import ROOT
 
 SCRIPTS = sorted(
     path for pattern in ("*_examples.py", "exercises.py") for path in (ROOT / "snippets").glob(f"*/{pattern}")

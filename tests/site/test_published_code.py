@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from site_tools.page_code import ROOT
+from site_tools import ROOT
 from site_tools.published import published, written
 
 

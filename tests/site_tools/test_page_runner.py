@@ -8,7 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from site_tools.page_code import ROOT, fences
+from site_tools import ROOT
+from site_tools.page_code import fences
 
 SNIPPET = """\
 # --8<-- [start:imports]

@@ -6,20 +6,16 @@ import sys
 
 import pytest
 
-from site_tools.page_code import ROOT
+from site_tools import ROOT
 from site_tools.published import published
 
 BOX = '<article><div class="language-{0} highlight"><pre><span></span><code>{1}</code></pre></div></article>'
-CELL = (
-    '<article><div class="highlight-ipynb hl-python"><pre>{0}\n</pre></div><div class="clipboard-copy-txt">{1}</div>'
-    '<div class="jp-OutputArea"><pre>3</pre></div></article>'
-)
 HTML = {
     BOX.format("python", "\n\n<span>x</span> = 1 &lt; 2\n"): [("python", "x = 1 < 2")],
     BOX.format("Python", "x"): [("Python", "x")],
     "<article><pre>x = 1</pre></article>": [("", "x = 1")],
-    CELL.format("x", "x"): [("python", "x")],
-    CELL.format("x", "y"): [("python", "x"), ("copied", "y")],
+    BOX.format("python cell", "x"): [("python", "x")],
+    BOX.format("text output", "3"): [],
     "<p>nothing</p>": [],
 }
 ALONE = {
