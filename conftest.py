@@ -1,5 +1,6 @@
 """Every Python fence of every page is a test: pytest-markdown-docs finds and runs them, includes expanded."""
 
+import functools
 import os
 import sys
 
@@ -33,6 +34,9 @@ def pytest_markdown_docs_markdown_it():
     return page_code.parser()
 
 
+fences = functools.cache(page_code.fences)
+
+
 class BlockError(Exception):
     """A block of a page failed; the message says where and how."""
 
@@ -43,7 +47,7 @@ class PageRunner(DefaultRunner):
 
     def runtest(self, test, args, *, asyncio_runner=None):
         root, compare = self.config.rootpath, not self.config.option.update_outputs
-        fence = next(f for f in page_code.fences(test.source_path, root) if f.line == test.start_line)
+        fence = next(f for f in fences(test.source_path, root) if f.line == test.start_line)
         # The plugin runs a block again when it raises TypeError: BlockError is none.
         if wrong := report(fence.code, fence.at, program=f"{fence.page}:{fence.line}", compare=compare):
             raise BlockError(f"{wrong}\n  in the block at {fence.page}:{fence.line}")

@@ -1,7 +1,6 @@
 """The fences of a page, with the snippets in them expanded as the site shows them."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import markdown
 from markdown_it import MarkdownIt
@@ -60,7 +59,7 @@ def expand(raw, page, first_line, root=ROOT):
             text, _, origin = out.partition("\0")
             file, _, number = origin.rpartition(":")
             code.append(text)
-            where.append(f"{Path(file).relative_to(root)}:{number}" if origin else f"{page}:{n}")
+            where.append(f"{file.removeprefix(f'{root}/')}:{number}" if origin else f"{page}:{n}")
     return "\n".join(code) + "\n", tuple(where)
 
 
