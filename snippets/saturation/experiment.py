@@ -14,9 +14,10 @@ from snippets.temperature.numpy_reference import entropy_from_logits
 # --8<-- [start:jacobian_frobenius_norm]
 def jacobian_frobenius_norm(probs):
     """Return the root of the summed squares of J = diag(p) - p p^T, for every row of probs (..., n)."""
-    squares = probs**2
-    off_diagonal = np.sum(squares, axis=-1) ** 2 - np.sum(squares**2, axis=-1)
-    return np.sqrt(np.sum((probs * one_minus(probs)) ** 2, axis=-1) + np.maximum(off_diagonal, 0))
+    squares, above_half = probs**2, probs > 0.5
+    rest = np.sum(np.where(above_half, 0, squares), axis=-1, keepdims=True)
+    others = np.where(above_half, rest, np.sum(squares, axis=-1, keepdims=True) - squares)
+    return np.sqrt(np.sum(squares * (one_minus(probs) ** 2 + others), axis=-1))
 
 
 # --8<-- [end:jacobian_frobenius_norm]
@@ -74,10 +75,11 @@ def value_softmax_flow(values, logits, loss_grad, times, step_size, learn_values
 
 # --8<-- [start:flow_study]
 def flow_study(points=40):
-    """Return {run: {"time", "entropy", "top"}}: what gradient flow does to one row of n = 8 weights.
+    """Return {run: {"time", "entropy", "top"}} and the lengths of the targets of the run "square".
 
-    Logits start equal, or "peaked" at 4 and seven zeros (top weight .886). d = 4 outputs; the values
-    start small, the target is a random vector, a multiple of it, or its signs (logistic loss).
+    One row of n = 8 weights, d = 4 outputs. Logits start equal, or "peaked": a 4 and seven zeros. The
+    values start small; the target is a random vector, 1, 5 and 20 times it ("square"), its signs
+    ("logistic"), or the uniform row with the values frozen at the identity.
     """
     rng, n, d = np.random.default_rng(0), 8, 4
     values, target = 0.3 * rng.standard_normal((d, n)), rng.standard_normal(d)

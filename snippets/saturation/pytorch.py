@@ -129,7 +129,7 @@ def jacobian_spectral_norm(probs):
     first, second = torch.topk(padded, 2, dim=-1).values.unbind(-1)
     diagonal = (padded * one_minus(padded)).amax(-1)
     low, high = torch.maximum(second, diagonal), torch.minimum(first, 2 * diagonal)
-    for _ in range(60):
+    for _ in range(52):  # low and high differ by a factor of 2 at most: this is every bit of a float64
         middle = (low + high) / 2
         too_high = (padded / (padded - middle[..., None])).sum(-1) > 0
         low, high = torch.where(too_high, low, middle), torch.where(too_high, middle, high)
@@ -176,12 +176,13 @@ def softmax_off_by_one(logits, dim=-1):
 def softcap(x, cap):
     """Return cap * tanh(x / cap): close to x while |x| is far below cap, never beyond cap; shape of x.
 
-    cap: one number > 0 and finite. Scale first, cap second, mask last: a -inf would come back
+    cap: one finite number > 0. Scale first, cap second, mask last: a -inf would come back
     as -cap. Source: Bello et al. 2016; Gemma 2 caps attention scores at 50 and final logits at 30.
     """
     x, dtype = as_floating(x)
-    if not torch.finfo(x.dtype).tiny <= cap <= torch.finfo(x.dtype).max:  # cap is rounded to the dtype of x
-        raise ValueError(f"cap must be > 0, finite and within the range of {x.dtype}, got {cap}")
+    limits = torch.finfo(x.dtype)  # cap is rounded to this dtype, and 0 or inf would make NaN
+    if not (isinstance(cap, (int, float)) and limits.tiny <= cap <= limits.max):
+        raise ValueError(f"cap must be one finite number > 0 that {limits.dtype} can hold, got {cap}")
     return (cap * torch.tanh(x / cap)).to(dtype)
 
 
