@@ -334,8 +334,9 @@ def temperature_for_entropy(logits, target_entropy):
     finite logits) at T = inf.
     """
     logits = apply_temperature(logits, 1.0)
-    lowest = np.log(np.sum(logits == 0, axis=-1))
-    highest = np.log(np.sum(np.isfinite(logits), axis=-1))
+    with np.errstate(divide="ignore"):  # a row without a finite logit has no such target: log 0
+        lowest = np.log(np.sum(logits == 0, axis=-1))
+        highest = np.log(np.sum(np.isfinite(logits), axis=-1))
     if not np.all((lowest < target_entropy) & (target_entropy < highest)):
         raise ValueError(f"target_entropy must be between {lowest} and {highest}, got {target_entropy}")
     low, high = np.full(lowest.shape, -700.0), np.full(lowest.shape, 700.0)  # log T

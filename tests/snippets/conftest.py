@@ -42,7 +42,7 @@ def close():
         smallest = limits.tiny * limits.eps  # of the subnormals; their spacing, too
         torch.testing.assert_close(
             actual.detach().cpu().double(),
-            torch.as_tensor(expected).detach().cpu().double(),
+            torch.as_tensor(expected, dtype=torch.float64).detach().cpu(),
             rtol=rtol,
             atol=2 * smallest + rtol * size,
             equal_nan=True,
