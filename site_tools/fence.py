@@ -76,8 +76,9 @@ def closure(path: str, section: str) -> list[tuple[str, str]]:
 
 
 def fence(target: str) -> str:
-    path, section = target.split(":")
-    return "\n\n\n".join(f'--8<-- "{path}:{section}"' for path, section in closure(path, section))
+    """Return the lines of the fence. A function's section ends in its two blank lines, the imports need them added."""
+    lines = [f'--8<-- "{path}:{section}"' + "\n\n" * (section == "imports") for path, section in closure(*target.split(":"))]
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ from snippets.arrays import as_floating
 def softmax_simple(logits):
     """Return exp(logits) divided by its sum along the last axis.
 
-    logits: a float64 array with entries between -700 and 700; outside, exp leaves the range of float64.
+    logits: a float64 array with entries between -700 and 700; outside, exp leaves the
+    range of float64.
     """
     weights = np.exp(logits)
     return weights / np.sum(weights, axis=-1, keepdims=True)
@@ -31,10 +32,17 @@ def softmax(logits, axis=-1):
     Blanchard, Higham and Higham 2021.
     """
     logits, dtype = as_floating(logits)
-    with np.errstate(invalid="ignore", over="ignore"):  # -inf - -inf and 3e38 - -3e38 are meant
+    with np.errstate(
+        invalid="ignore", over="ignore"
+    ):  # -inf - -inf and 3e38 - -3e38 are meant
         shifted = logits - np.max(logits, axis=axis, keepdims=True, initial=-np.inf)
     weights = np.exp(shifted)
-    total = np.sum(weights, axis=axis, keepdims=True, dtype=np.promote_types(weights.dtype, np.float64))
+    total = np.sum(
+        weights,
+        axis=axis,
+        keepdims=True,
+        dtype=np.promote_types(weights.dtype, np.float64),
+    )
     return (weights / total).astype(dtype)
 
 
@@ -45,8 +53,8 @@ def softmax(logits, axis=-1):
 def base_softmax(logits, base, axis=-1):
     """Return base**logits divided by its sum along `axis`: softmax at temperature 1 / ln(base).
 
-    logits: real numbers, any shape, with the edges of `softmax`. base: one finite number > 1.
-    Computed in float64 and returned in the dtype of the logits.
+    logits: real numbers, any shape, with the edges of `softmax`. base: one finite
+    number > 1. Computed in float64 and returned in the dtype of the logits.
     """
     if np.ndim(base) != 0 or not 1 < base < np.inf:
         raise ValueError(f"base must be one finite number > 1, got {base}")
@@ -64,8 +72,8 @@ def base_softmax(logits, base, axis=-1):
 def sigmoid(x):
     """Return 1 / (1 + exp(-x)) elementwise: the first entry of softmax([x, 0]).
 
-    x: real numbers, any shape; -inf gives 0, +inf gives 1, NaN stays NaN.
-    Very negative x keep their relative accuracy down to the smallest number of the dtype.
+    x: real numbers, any shape; -inf gives 0, +inf gives 1, NaN stays NaN. Very negative
+    x keep their relative accuracy down to the smallest number of the dtype.
     """
     x, dtype = as_floating(x)
     small = np.exp(-np.abs(x))  # in [0, 1]: it cannot overflow, whatever the sign of x
@@ -79,14 +87,19 @@ def sigmoid(x):
 def boltzmann(energies, kt, axis=-1):
     """Return the Boltzmann distribution exp(-energies / kt) / Z along `axis`, that is softmax(-energies / kt).
 
-    energies: real numbers in the units of `kt`; +inf is a forbidden state and gets exactly 0.
-    kt: Boltzmann's constant times the absolute temperature, one finite number > 0.
+    energies: real numbers in the units of `kt`; +inf is a forbidden state and gets
+    exactly 0. kt: Boltzmann's constant times the absolute temperature, one finite
+    number > 0.
     """
     if np.ndim(kt) != 0 or not 0 < kt < np.inf:
         raise ValueError(f"kt must be one finite number > 0, got {kt}")
     energies, dtype = as_floating(energies)
-    with np.errstate(invalid="ignore", over="ignore"):  # the ground state first: it stays 0 for the smallest kt
-        above_ground = energies - np.min(energies, axis=axis, keepdims=True, initial=np.inf)
+    with np.errstate(
+        invalid="ignore", over="ignore"
+    ):  # the ground state first: it stays 0 for the smallest kt
+        above_ground = energies - np.min(
+            energies, axis=axis, keepdims=True, initial=np.inf
+        )
         logits = -above_ground / np.float64(kt)
     return softmax(logits, axis=axis).astype(dtype)
 

@@ -13,7 +13,8 @@ from snippets.tensors import as_floating
 def softmax_simple(logits):
     """Return exp(logits) divided by its sum along the last dimension.
 
-    logits: a float64 tensor with entries between -700 and 700; outside, exp leaves the range of float64.
+    logits: a float64 tensor with entries between -700 and 700; outside, exp leaves the
+    range of float64.
     """
     weights = torch.exp(logits)
     return weights / torch.sum(weights, dim=-1, keepdim=True)
@@ -44,15 +45,17 @@ def softmax(logits, dim=-1):
 def base_softmax(logits, base, dim=-1):
     """Return base**logits divided by its sum along `dim`: softmax at temperature 1 / ln(base).
 
-    logits: real numbers, any shape, with the edges of `softmax`. base: one finite Python
-    number > 1.
+    logits: real numbers, any shape, with the edges of `softmax`. base: one finite
+    Python number > 1.
     """
     if isinstance(base, torch.Tensor) or not 1 < base < math.inf:
         raise ValueError(f"base must be one finite number > 1, got {base}")
     logits, dtype = as_floating(logits)
     if logits.numel() == 0:
         return logits.to(dtype)
-    shifted = logits - logits.detach().amax(dim, keepdim=True)  # before the product: large offsets cost no digits
+    shifted = logits - logits.detach().amax(
+        dim, keepdim=True
+    )  # before the product: large offsets cost no digits
     return softmax(shifted * math.log(base), dim).to(dtype)
 
 
@@ -63,9 +66,9 @@ def base_softmax(logits, base, dim=-1):
 def sigmoid(x):
     """Return 1 / (1 + exp(-x)) elementwise: the first entry of softmax([x, 0]).
 
-    x: real numbers, any shape; -inf gives 0, +inf gives 1, NaN stays NaN. `torch.sigmoid`
-    does all that but for integers, which it turns into float32. What is too small for a
-    normal number of the dtype may become 0.
+    x: real numbers, any shape; -inf gives 0, +inf gives 1, NaN stays NaN.
+    `torch.sigmoid` does all that but for integers, which it turns into float32. What is
+    too small for a normal number of the dtype may become 0.
     """
     x, dtype = as_floating(x)
     return torch.sigmoid(x).to(dtype)
@@ -78,8 +81,9 @@ def sigmoid(x):
 def boltzmann(energies, kt, dim=-1):
     """Return the Boltzmann distribution exp(-energies / kt) / Z along `dim`, that is softmax(-energies / kt).
 
-    energies: real numbers in the units of `kt`; +inf is a forbidden state and gets exactly 0.
-    kt: Boltzmann's constant times the absolute temperature, one finite Python number > 0.
+    energies: real numbers in the units of `kt`; +inf is a forbidden state and gets
+    exactly 0. kt: Boltzmann's constant times the absolute temperature, one finite
+    Python number > 0.
     """
     if isinstance(kt, torch.Tensor) or not 0 < kt < math.inf:
         raise ValueError(f"kt must be one finite number > 0, got {kt}")
@@ -87,7 +91,9 @@ def boltzmann(energies, kt, dim=-1):
     if energies.numel() == 0:
         return energies.to(dtype)
     limits = torch.finfo(energies.dtype)
-    kt = min(max(kt, limits.tiny), limits.max)  # float32 would read 1e-310 as 0 and 1e300 as inf
+    kt = min(
+        max(kt, limits.tiny), limits.max
+    )  # float32 would read 1e-310 as 0 and 1e300 as inf
     above_ground = energies - energies.detach().amin(dim, keepdim=True)
     return softmax(-above_ground / kt, dim).to(dtype)
 

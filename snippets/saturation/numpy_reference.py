@@ -33,11 +33,13 @@ def softmax_vjp_simple(logits, grad):
 def one_minus(probs):
     """Return 1 - p for every entry of rows that sum to 1, the small ones too: shape of probs.
 
-    Beside a probability of 1e-20 the largest one is stored as 1, and 1 - 1 is 0. So what an
-    entry above one half lacks is added up from the others of its row.
+    Beside a probability of 1e-20 the largest one is stored as 1, and 1 - 1 is 0. So
+    what an entry above one half lacks is added up from the others of its row.
     """
     above_half = probs > 0.5
-    rest = np.sum(np.where(above_half, 0, probs), axis=-1, keepdims=True, dtype=np.float64)
+    rest = np.sum(
+        np.where(above_half, 0, probs), axis=-1, keepdims=True, dtype=np.float64
+    )
     return np.where(above_half, rest, 1 - probs)
 
 
@@ -53,8 +55,12 @@ def check_distribution(probs):
     probs, dtype = as_floating(probs)
     probs = np.atleast_1d(probs).astype(np.float64, copy=False)
     total = np.sum(probs, axis=-1)
-    if probs.size and (np.any(probs < 0) or np.any(np.abs(total - 1) > 1e-2)):  # float16 rounds by less
-        raise ValueError(f"probs must be >= 0 and sum to 1 along the last axis, got sum {total}")
+    if probs.size and (
+        np.any(probs < 0) or np.any(np.abs(total - 1) > 1e-2)
+    ):  # float16 rounds by less
+        raise ValueError(
+            f"probs must be >= 0 and sum to 1 along the last axis, got sum {total}"
+        )
     return probs, dtype
 
 
@@ -65,9 +71,9 @@ def check_distribution(probs):
 def softmax_jacobian(logits):
     """Return the derivatives dp_i/dz_j = p_i (1[i = j] - p_j) of p = softmax(logits): (..., n) gives (..., n, n).
 
-    Symmetric; rows and columns sum to 0. A single number counts as a row of one. A row of
-    logits that softmax turns into NaN gives a matrix of NaN; the others do not notice.
-    It holds n * n numbers: for gradients use softmax_vjp.
+    Symmetric; rows and columns sum to 0. A single number counts as a row of one. A row
+    of logits that softmax turns into NaN gives a matrix of NaN; the others do not
+    notice. It holds n * n numbers: for gradients use softmax_vjp.
     """
     logits, dtype = as_floating(logits)
     probs = softmax(np.atleast_1d(logits))
@@ -85,7 +91,9 @@ def check_same_shape(logits, grad):
     logits, dtype = as_floating(logits)
     grad, _ = as_floating(grad)
     if logits.shape != grad.shape:
-        raise ValueError(f"logits and grad must have the same shape, got {logits.shape} and {grad.shape}")
+        raise ValueError(
+            f"logits and grad must have the same shape, got {logits.shape} and {grad.shape}"
+        )
     return logits, grad, dtype
 
 
@@ -96,13 +104,15 @@ def check_same_shape(logits, grad):
 def softmax_vjp(logits, grad):
     """Return dL/dz, given grad = dL/dp for p = softmax(logits): p * (grad - <p, grad>), shape of logits.
 
-    O(n): no Jacobian is built. Every row sums to 0. grad is centred twice: the first mean is
-    rounded, and what it misses is all there is to a saturated row. NaN in a row of logits or
-    grad makes that row NaN. Raises ValueError if the shapes differ.
+    O(n): no Jacobian is built. Every row sums to 0. grad is centred twice: the first
+    mean is rounded, and what it misses is all there is to a saturated row. NaN in a row
+    of logits or grad makes that row NaN. Raises ValueError if the shapes differ.
     """
     logits, grad, dtype = check_same_shape(logits, grad)
     probs = softmax(logits)
-    with np.errstate(invalid="ignore", over="ignore"):  # inf - inf in grad is that row's NaN
+    with np.errstate(
+        invalid="ignore", over="ignore"
+    ):  # inf - inf in grad is that row's NaN
         for _ in range(2):
             grad = grad - np.sum(probs * grad, axis=-1, keepdims=True, dtype=np.float64)
         return (probs * grad).astype(dtype)
@@ -115,16 +125,20 @@ def softmax_vjp(logits, grad):
 def log_softmax_vjp(logits, grad):
     """Return dL/dz, given grad = dL/d(log p) for p = softmax(logits): grad - p * sum(grad), shape of logits.
 
-    Every row sums to 0. An entry with p above one half is computed as grad * (1 - p) minus
-    p times the sum of the other grads, which keeps a gradient of 1e-17. NaN in a row of
-    logits or grad makes that row NaN. Raises ValueError if the shapes differ.
+    Every row sums to 0. An entry with p above one half is computed as grad * (1 - p)
+    minus p times the sum of the other grads, which keeps a gradient of 1e-17. NaN in a
+    row of logits or grad makes that row NaN. Raises ValueError if the shapes differ.
     """
     logits, grad, dtype = check_same_shape(logits, grad)
     probs = softmax(logits)
     above_half = probs > 0.5
-    with np.errstate(invalid="ignore", over="ignore"):  # inf - inf in grad is that row's NaN
+    with np.errstate(
+        invalid="ignore", over="ignore"
+    ):  # inf - inf in grad is that row's NaN
         total = np.sum(grad, axis=-1, keepdims=True, dtype=np.float64)
-        others = np.sum(np.where(above_half, 0, grad), axis=-1, keepdims=True, dtype=np.float64)
+        others = np.sum(
+            np.where(above_half, 0, grad), axis=-1, keepdims=True, dtype=np.float64
+        )
         confident = grad * one_minus(probs) - probs * others
         return np.where(above_half, confident, grad - probs * total).astype(dtype)
 
@@ -136,9 +150,10 @@ def log_softmax_vjp(logits, grad):
 def entropy_grad(logits):
     """Return dH/dz, the gradient of the entropy of softmax(logits): -p * (z - <p, z>), shape of logits.
 
-    It is -p * (log p + H) = -J z. Follow it uphill and attention spreads (an entropy bonus). It is 0
-    where all logits are equal, and it fades near a one-hot row like every other gradient. A -inf
-    beside finite logits gets 0; a row that softmax turns into NaN becomes NaN.
+    It is -p * (log p + H) = -J z. Follow it uphill and attention spreads (an entropy
+    bonus). It is 0 where all logits are equal, and it fades near a one-hot row like
+    every other gradient. A -inf beside finite logits gets 0; a row that softmax turns
+    into NaN becomes NaN.
     """
     logits, dtype = as_floating(logits)
     unweighted = softmax(logits) == 0  # 0 * (-inf) counts as 0
@@ -153,7 +168,8 @@ def gini_simpson(probs):
     """Return tr J = sum p_i (1 - p_i) = 1 - sum p_i**2 along the last axis: 0 for one-hot, 1 - 1/n for uniform.
 
     It is the chance that two draws differ, and never above H / (2 ln 2), H in nats.
-    Raises ValueError unless the rows are distributions. Source: Harremoës and Topsøe 2001.
+    Raises ValueError unless the rows are distributions. Source: Harremoës and Topsøe
+    2001.
     """
     probs, dtype = check_distribution(probs)
     return np.sum(probs * one_minus(probs), axis=-1).astype(dtype)
@@ -166,20 +182,28 @@ def gini_simpson(probs):
 def jacobian_spectral_norm(probs):
     """Return ||J||_2, the largest eigenvalue of diag(p) - p p^T, for every row of probs (..., n); no matrix is built.
 
-    Bisection on sum_i p_i / (p_i - x) = 0, whose root lies between the two largest probabilities and
-    between max p(1 - p) and twice that (Gershgorin). Never above 1/2, reached at a two-way tie.
-    Raises ValueError unless the rows are distributions. Source: Golub 1973.
+    Bisection on sum_i p_i / (p_i - x) = 0, whose root lies between the two largest
+    probabilities and between max p(1 - p) and twice that (Gershgorin). Never above 1/2,
+    reached at a two-way tie. Raises ValueError unless the rows are distributions.
+    Source: Golub 1973.
     """
     probs, dtype = check_distribution(probs)
-    padded = np.append(probs, np.zeros((*probs.shape[:-1], 2)), axis=-1)  # so that n = 1 has a second one
+    padded = np.append(
+        probs, np.zeros((*probs.shape[:-1], 2)), axis=-1
+    )  # so that n = 1 has a second one
     second, first = np.moveaxis(np.sort(padded, axis=-1)[..., -2:], -1, 0)
     diagonal = np.max(probs * one_minus(probs), axis=-1, initial=0)
     low, high = np.maximum(second, diagonal), np.minimum(first, 2 * diagonal)
     with np.errstate(divide="ignore", invalid="ignore"):  # x meets a p_i, or both are 0
-        for _ in range(52):  # low and high differ by a factor of 2 at most: this is every bit
+        for _ in range(
+            52
+        ):  # low and high differ by a factor of 2 at most: this is every bit
             middle = (low + high) / 2
             too_high = np.sum(probs / (probs - middle[..., None]), axis=-1) > 0
-            low, high = np.where(too_high, low, middle), np.where(too_high, middle, high)
+            low, high = (
+                np.where(too_high, low, middle),
+                np.where(too_high, middle, high),
+            )
     return high.astype(dtype)
 
 
@@ -190,16 +214,18 @@ def jacobian_spectral_norm(probs):
 def attention_entropy_floor(n, sigma):
     """Return the smallest entropy (nats) of softmax over n logits of which the centred norm is at most sigma.
 
-    n: integer >= 1; sigma: numbers >= 0, inf included, any shape, which is the shape returned. The row that
-    reaches it has one logit sigma * sqrt(n / (n - 1)) above n - 1 equal ones.
-    Source: the form of Zhai et al. 2023, theorem 3.1.
+    n: integer >= 1; sigma: numbers >= 0, inf included, any shape, which is the shape
+    returned. The row that reaches it has one logit sigma * sqrt(n / (n - 1)) above n -
+    1 equal ones. Source: the form of Zhai et al. 2023, theorem 3.1.
     """
     if not (isinstance(n, (int, np.integer)) and n >= 1):
         raise ValueError(f"n must be an integer >= 1, got {n}")
     sigma, dtype = as_floating(sigma)
     if not np.all(sigma >= 0):
         raise ValueError(f"sigma must be >= 0, got {sigma}")
-    gap = np.minimum(sigma.astype(np.float64), 1e4) * np.sqrt(n / max(n - 1, 1))  # exp(-1e4) is 0: no inf * 0
+    gap = np.minimum(sigma.astype(np.float64), 1e4) * np.sqrt(
+        n / max(n - 1, 1)
+    )  # exp(-1e4) is 0: no inf * 0
     others = (n - 1) * np.exp(-gap)
     return (np.log1p(others) + gap * others / (1 + others)).astype(dtype)
 
@@ -211,13 +237,15 @@ def attention_entropy_floor(n, sigma):
 def softmax_off_by_one(logits, axis=-1):
     """Return exp(z_i) / (1 + sum_j exp(z_j)) along `axis`: weights >= 0 that sum to less than 1.
 
-    The softmax of the logits and one more of 0, which takes what nobody wants. A row that is all
-    -inf gets zeros; one that holds +inf or NaN becomes NaN. Not shift invariant.
-    Source: Miller 2023; shifted by max(0, max z), so nothing overflows.
+    The softmax of the logits and one more of 0, which takes what nobody wants. A row
+    that is all -inf gets zeros; one that holds +inf or NaN becomes NaN. Not shift
+    invariant. Source: Miller 2023; shifted by max(0, max z), so nothing overflows.
     """
     logits, dtype = as_floating(logits)
     highest = np.max(logits, axis=axis, keepdims=True, initial=0)
-    with np.errstate(invalid="ignore", over="ignore"):  # inf - inf and -3e38 - 3e38 are meant
+    with np.errstate(
+        invalid="ignore", over="ignore"
+    ):  # inf - inf and -3e38 - 3e38 are meant
         weights = np.exp(logits - highest)
     total = np.sum(weights, axis=axis, keepdims=True, dtype=np.float64)
     return (weights / (np.exp(-highest) + total)).astype(dtype)
@@ -230,13 +258,16 @@ def softmax_off_by_one(logits, axis=-1):
 def softcap(x, cap):
     """Return cap * tanh(x / cap): close to x while |x| is far below cap, never beyond cap; shape of x.
 
-    cap: one finite number > 0. Scale first, cap second, mask last: a -inf would come back
-    as -cap. Source: Bello et al. 2016; Gemma 2 caps attention scores at 50 and final logits at 30.
+    cap: one finite number > 0. Scale first, cap second, mask last: a -inf would come
+    back as -cap. Source: Bello et al. 2016; Gemma 2 caps attention scores at 50 and
+    final logits at 30.
     """
     if not (np.ndim(cap) == 0 and 0 < cap < np.inf):
         raise ValueError(f"cap must be one finite number > 0, got {cap}")
     x, dtype = as_floating(x)
-    cap = np.float64(cap)  # a Python float would be rounded to the dtype of x: 1e-50 to 0
+    cap = np.float64(
+        cap
+    )  # a Python float would be rounded to the dtype of x: 1e-50 to 0
     with np.errstate(over="ignore"):
         return (cap * np.tanh(x / cap)).astype(dtype)
 
@@ -248,13 +279,16 @@ def softcap(x, cap):
 def attention_statistics(weights):
     """Return three numbers for attention weights (layers, n_q, n_k) that often share one name, "collapse".
 
-    Mean row entropy (nats): near 0 is entropy collapse. Mean weight on the first key: high is an attention
-    sink. Mean cosine of the same row in neighbouring layers, over the other keys: near 1 is attention collapse.
-    Raises ValueError for fewer than two layers and for rows that are no distributions.
+    Mean row entropy (nats): near 0 is entropy collapse. Mean weight on the first key:
+    high is an attention sink. Mean cosine of the same row in neighbouring layers, over
+    the other keys: near 1 is attention collapse. Raises ValueError for fewer than two
+    layers and for rows that are no distributions.
     """
     weights, _ = check_distribution(weights)
     if weights.ndim != 3 or len(weights) < 2:
-        raise ValueError(f"weights must be (layers >= 2, n_q, n_k), got shape {weights.shape}")
+        raise ValueError(
+            f"weights must be (layers >= 2, n_q, n_k), got shape {weights.shape}"
+        )
     with np.errstate(divide="ignore"):  # log 0 is -inf: probability 0
         entropy = np.mean(entropy_from_logits(np.log(weights)))
     others = weights[..., 1:]  # a sink in both layers would make them look alike

@@ -14,7 +14,8 @@ from snippets.tensors import as_floating
 def one_minus(probs):
     """Return 1 - p for every entry of rows that sum to 1, the small ones too: shape of probs.
 
-    Where p is above one half it is added up from the other entries: 1 - 1 would lose them.
+    Where p is above one half it is added up from the other entries: 1 - 1 would lose
+    them.
     """
     above_half = probs > 0.5
     rest = torch.where(above_half, 0, probs).sum(-1, keepdim=True)
@@ -46,7 +47,9 @@ def check_same_shape(logits, grad):
     logits, dtype = as_floating(logits)
     grad, _ = as_floating(grad)
     if logits.shape != grad.shape:
-        raise ValueError(f"logits and grad must have the same shape, got {tuple(logits.shape)} and {tuple(grad.shape)}")
+        raise ValueError(
+            f"logits and grad must have the same shape, got {tuple(logits.shape)} and {tuple(grad.shape)}"
+        )
     return logits, grad, dtype
 
 
@@ -57,8 +60,8 @@ def check_same_shape(logits, grad):
 def softmax_vjp(logits, grad):
     """Return dL/dz, given grad = dL/dp for p = softmax(logits): p * (grad - <p, grad>), shape of logits.
 
-    What autograd does in the backward pass of softmax, centred twice, so that a saturated row
-    keeps its gradient: autograd returns 0 where this returns 5.6e-17.
+    What autograd does in the backward pass of softmax, centred twice, so that a
+    saturated row keeps its gradient: autograd returns 0 where this returns 5.6e-17.
     """
     logits, grad, dtype = check_same_shape(logits, grad)
     probs = softmax(logits)
@@ -74,15 +77,17 @@ def softmax_vjp(logits, grad):
 def log_softmax_vjp(logits, grad):
     """Return dL/dz, given grad = dL/d(log p) for p = softmax(logits): grad - p * sum(grad), shape of logits.
 
-    Where p is above one half it is grad * (1 - p) minus p times the sum of the other grads:
-    autograd returns 0 where this returns 5.6e-17.
+    Where p is above one half it is grad * (1 - p) minus p times the sum of the other
+    grads: autograd returns 0 where this returns 5.6e-17.
     """
     logits, grad, dtype = check_same_shape(logits, grad)
     probs = softmax(logits)
     above_half = probs > 0.5
     others = torch.where(above_half, 0, grad).sum(-1, keepdim=True)
     confident = grad * one_minus(probs) - probs * others
-    return torch.where(above_half, confident, grad - probs * grad.sum(-1, keepdim=True)).to(dtype)
+    return torch.where(
+        above_half, confident, grad - probs * grad.sum(-1, keepdim=True)
+    ).to(dtype)
 
 
 # --8<-- [end:log_softmax_vjp]
@@ -92,7 +97,8 @@ def log_softmax_vjp(logits, grad):
 def entropy_grad(logits):
     """Return dH/dz, the gradient of the entropy of softmax(logits): -p * (z - <p, z>), shape of logits.
 
-    A -inf beside finite logits gets 0, where autograd through -sum(p * log p) would give NaN.
+    A -inf beside finite logits gets 0, where autograd through -sum(p * log p) would
+    give NaN.
     """
     logits, dtype = as_floating(logits)
     unweighted = softmax(logits) == 0  # 0 * (-inf) counts as 0
@@ -106,7 +112,8 @@ def entropy_grad(logits):
 def gini_simpson(probs):
     """Return tr J = sum p_i (1 - p_i) = 1 - sum p_i**2 along the last axis: 0 for one-hot, 1 - 1/n for uniform.
 
-    probs: rows that sum to 1, which is not checked. Never above H / (2 ln 2), H in nats.
+    probs: rows that sum to 1, which is not checked. Never above H / (2 ln 2), H in
+    nats.
     """
     probs, dtype = as_floating(probs)
     probs = torch.atleast_1d(probs)
@@ -121,18 +128,25 @@ def gini_simpson(probs):
 def jacobian_spectral_norm(probs):
     """Return ||J||_2, the largest eigenvalue of diag(p) - p p^T, for every row of probs (..., n); no matrix is built.
 
-    Bisection on sum_i p_i / (p_i - x) = 0, as in the NumPy reference. A measurement, not a
-    loss: it carries no gradient. probs: rows that sum to 1, which is not checked.
+    Bisection on sum_i p_i / (p_i - x) = 0, as in the NumPy reference. A measurement,
+    not a loss: it carries no gradient. probs: rows that sum to 1, which is not checked.
     """
     probs, dtype = as_floating(probs)
-    padded = torch.nn.functional.pad(torch.atleast_1d(probs), (0, 2))  # so that n = 1 has a second one
+    padded = torch.nn.functional.pad(
+        torch.atleast_1d(probs), (0, 2)
+    )  # so that n = 1 has a second one
     first, second = torch.topk(padded, 2, dim=-1).values.unbind(-1)
     diagonal = (padded * one_minus(padded)).amax(-1)
     low, high = torch.maximum(second, diagonal), torch.minimum(first, 2 * diagonal)
-    for _ in range(52):  # low and high differ by a factor of 2 at most: this is every bit of a float64
+    for _ in range(
+        52
+    ):  # low and high differ by a factor of 2 at most: this is every bit of a float64
         middle = (low + high) / 2
         too_high = (padded / (padded - middle[..., None])).sum(-1) > 0
-        low, high = torch.where(too_high, low, middle), torch.where(too_high, middle, high)
+        low, high = (
+            torch.where(too_high, low, middle),
+            torch.where(too_high, middle, high),
+        )
     return high.to(dtype)
 
 
@@ -143,13 +157,15 @@ def jacobian_spectral_norm(probs):
 def attention_entropy_floor(n, sigma):
     """Return the smallest entropy (nats) of softmax over n logits of which the centred norm is at most sigma.
 
-    n: integer >= 1; sigma: tensor >= 0, inf included; its shape, dtype and device are returned.
-    Source: the form of Zhai et al. 2023, theorem 3.1.
+    n: integer >= 1; sigma: tensor >= 0, inf included; its shape, dtype and device are
+    returned. Source: the form of Zhai et al. 2023, theorem 3.1.
     """
     if not (isinstance(n, int) and n >= 1):
         raise ValueError(f"n must be an integer >= 1, got {n}")
     sigma, dtype = as_floating(sigma)
-    gap = sigma.clamp(max=1e4) * math.sqrt(n / max(n - 1, 1))  # exp(-1e4) is 0: no inf * 0
+    gap = sigma.clamp(max=1e4) * math.sqrt(
+        n / max(n - 1, 1)
+    )  # exp(-1e4) is 0: no inf * 0
     others = (n - 1) * torch.exp(-gap)
     return (torch.log1p(others) + gap * others / (1 + others)).to(dtype)
 
@@ -161,12 +177,18 @@ def attention_entropy_floor(n, sigma):
 def softmax_off_by_one(logits, dim=-1):
     """Return exp(z_i) / (1 + sum_j exp(z_j)) along `dim`: weights >= 0 that sum to less than 1.
 
-    The softmax of the logits and one more of 0, which takes what nobody wants. Source: Miller 2023.
+    The softmax of the logits and one more of 0, which takes what nobody wants. Source:
+    Miller 2023.
     """
     logits, dtype = as_floating(logits)
     rows = torch.atleast_1d(logits).movedim(dim, -1)
     with_zero = torch.nn.functional.pad(rows, (0, 1))
-    return torch.softmax(with_zero, -1)[..., :-1].movedim(-1, dim).reshape(logits.shape).to(dtype)
+    return (
+        torch.softmax(with_zero, -1)[..., :-1]
+        .movedim(-1, dim)
+        .reshape(logits.shape)
+        .to(dtype)
+    )
 
 
 # --8<-- [end:softmax_off_by_one]
@@ -176,13 +198,18 @@ def softmax_off_by_one(logits, dim=-1):
 def softcap(x, cap):
     """Return cap * tanh(x / cap): close to x while |x| is far below cap, never beyond cap; shape of x.
 
-    cap: one finite number > 0. Scale first, cap second, mask last: a -inf would come back
-    as -cap. Source: Bello et al. 2016; Gemma 2 caps attention scores at 50 and final logits at 30.
+    cap: one finite number > 0. Scale first, cap second, mask last: a -inf would come
+    back as -cap. Source: Bello et al. 2016; Gemma 2 caps attention scores at 50 and
+    final logits at 30.
     """
     x, dtype = as_floating(x)
-    limits = torch.finfo(x.dtype)  # cap is rounded to this dtype, and 0 or inf would make NaN
+    limits = torch.finfo(
+        x.dtype
+    )  # cap is rounded to this dtype, and 0 or inf would make NaN
     if not (isinstance(cap, (int, float)) and limits.tiny <= cap <= limits.max):
-        raise ValueError(f"cap must be one finite number > 0 that {limits.dtype} can hold, got {cap}")
+        raise ValueError(
+            f"cap must be one finite number > 0 that {limits.dtype} can hold, got {cap}"
+        )
     return (cap * torch.tanh(x / cap)).to(dtype)
 
 
@@ -193,12 +220,15 @@ def softcap(x, cap):
 def attention_statistics(weights):
     """Return three tensors for attention weights (layers, n_q, n_k) that often share one name, "collapse".
 
-    Mean row entropy (nats): near 0 is entropy collapse. Mean weight on the first key: high is an attention
-    sink. Mean cosine of the same row in neighbouring layers, over the other keys: near 1 is attention collapse.
+    Mean row entropy (nats): near 0 is entropy collapse. Mean weight on the first key:
+    high is an attention sink. Mean cosine of the same row in neighbouring layers, over
+    the other keys: near 1 is attention collapse.
     """
     weights, dtype = as_floating(weights)
     if weights.ndim != 3 or len(weights) < 2:
-        raise ValueError(f"weights must be (layers >= 2, n_q, n_k), got shape {tuple(weights.shape)}")
+        raise ValueError(
+            f"weights must be (layers >= 2, n_q, n_k), got shape {tuple(weights.shape)}"
+        )
     entropy = torch.special.entr(weights).sum(-1).mean()
     unit = torch.nn.functional.normalize(weights[..., 1:], dim=-1, eps=1e-8)
     likeness = (unit[1:] * unit[:-1]).sum(-1).mean()

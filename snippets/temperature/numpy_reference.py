@@ -42,17 +42,23 @@ def check_temperature(temperature):
 def apply_temperature(logits, temperature, axis=-1):
     """Return (logits - max) / temperature in float64: the largest entry of a row is 0.
 
-    temperature: one number >= 0. At 0 every entry below the maximum becomes -inf; at inf
-    every finite entry becomes 0. A -inf stays -inf. Shift first, divide second: the
+    temperature: one number >= 0. At 0 every entry below the maximum becomes -inf; at
+    inf every finite entry becomes 0. A -inf stays -inf. Shift first, divide second: the
     quotient of a large logit and a small temperature would overflow.
     """
     temperature = check_temperature(temperature)
     logits = as_floating(logits)[0].astype(np.float64, copy=False)
-    half = 0.5 if temperature > 1 else 1.0  # halving is exact, and 1.7e308 - -1.7e308 overflows
+    half = (
+        0.5 if temperature > 1 else 1.0
+    )  # halving is exact, and 1.7e308 - -1.7e308 overflows
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        shifted = half * logits - half * np.max(logits, axis=axis, keepdims=True, initial=-np.inf)
+        shifted = half * logits - half * np.max(
+            logits, axis=axis, keepdims=True, initial=-np.inf
+        )
         scaled = shifted / (half * temperature)
-    no_quotient = (shifted == 0) | (shifted == -np.inf)  # 0/0 at T = 0, inf/inf at T = inf
+    no_quotient = (shifted == 0) | (
+        shifted == -np.inf
+    )  # 0/0 at T = 0, inf/inf at T = inf
     return np.where(no_quotient, shifted, scaled)
 
 
@@ -63,9 +69,9 @@ def apply_temperature(logits, temperature, axis=-1):
 def temperature_softmax(logits, temperature, axis=-1):
     """Return softmax(logits / temperature) along `axis`: same shape, entries in [0, 1] that sum to 1.
 
-    temperature: one number >= 0; 0 is the limit (largest logit, ties split equally), inf is
-    uniform over the finite logits. Negative or NaN raises ValueError, an array too.
-    A row that is all -inf, or holds +inf or NaN, becomes NaN at every temperature.
+    temperature: one number >= 0; 0 is the limit (largest logit, ties split equally),
+    inf is uniform over the finite logits. Negative or NaN raises ValueError, an array
+    too. A row that is all -inf, or holds +inf or NaN, becomes NaN at every temperature.
     Source: Hinton, Vinyals and Dean 2015, equation 1.
     """
     _, dtype = as_floating(logits)
@@ -80,14 +86,20 @@ def temperature_softmax(logits, temperature, axis=-1):
 def power_temperature(probs, temperature, axis=-1):
     """Return probs ** (1 / temperature), normalised along `axis`: temperature for probabilities.
 
-    probs: numbers >= 0, need not sum to 1. A 0 stays 0 at every temperature. A row of zeros
-    becomes NaN. Raises ValueError for a negative entry. Equal to temperature_softmax(log(probs)).
+    probs: numbers >= 0, need not sum to 1. A 0 stays 0 at every temperature. A row of
+    zeros becomes NaN. Raises ValueError for a negative entry. Equal to
+    temperature_softmax(log(probs)).
     """
     probs, dtype = as_floating(probs)
     if np.any(probs < 0):
         raise ValueError(f"probs must be >= 0, got {np.min(probs)}")
-    with np.errstate(divide="ignore", invalid="ignore"):  # log 0 is -inf, and 0/0 is a row of zeros
-        logits = np.log(probs.astype(np.float64) / np.max(probs, axis=axis, keepdims=True, initial=0))
+    with np.errstate(
+        divide="ignore", invalid="ignore"
+    ):  # log 0 is -inf, and 0/0 is a row of zeros
+        logits = np.log(
+            probs.astype(np.float64)
+            / np.max(probs, axis=axis, keepdims=True, initial=0)
+        )
     return temperature_softmax(logits, temperature, axis).astype(dtype)
 
 
@@ -98,8 +110,9 @@ def power_temperature(probs, temperature, axis=-1):
 def entropy_from_logits(logits, axis=-1):
     """Return the entropy of softmax(logits) along `axis`, in nats: 0 for one sure option, ln n for n equal ones.
 
-    A -inf has probability 0 and adds nothing: 0 * (-inf) counts as 0. A row that is empty,
-    all -inf, or holds +inf or NaN gives NaN. Small entropies keep their relative accuracy.
+    A -inf has probability 0 and adds nothing: 0 * (-inf) counts as 0. A row that is
+    empty, all -inf, or holds +inf or NaN gives NaN. Small entropies keep their relative
+    accuracy.
     """
     logits, dtype = as_floating(logits)
     logits = logits.astype(np.float64, copy=False)
@@ -108,8 +121,12 @@ def entropy_from_logits(logits, axis=-1):
         weights = np.exp(shifted)
         ties = np.sum(shifted == 0, axis=axis)
         rest = np.sum(np.where(shifted == 0, 0, weights), axis=axis)
-        lse = np.log(ties) + np.log1p(rest / ties)  # log(ties + rest) would round a small rest away
-        mean = np.sum(np.where(weights == 0, 0, weights * shifted), axis=axis) / (ties + rest)
+        lse = np.log(ties) + np.log1p(
+            rest / ties
+        )  # log(ties + rest) would round a small rest away
+        mean = np.sum(np.where(weights == 0, 0, weights * shifted), axis=axis) / (
+            ties + rest
+        )
     return (lse - mean).astype(dtype)
 
 
@@ -120,13 +137,16 @@ def entropy_from_logits(logits, axis=-1):
 def temperature_derivatives(logits, temperature, axis=-1):
     """Return (dp/dT, dH/dT) of p = softmax(logits / T): how probabilities and entropy move with temperature.
 
-    dp_i/dT = -p_i (z_i - E z) / T**2, shape of logits; dH/dT = Var(z) / T**3 >= 0, without `axis`.
-    E and Var are taken under p. Raises ValueError unless 0 < temperature < inf.
+    dp_i/dT = -p_i (z_i - E z) / T**2, shape of logits; dH/dT = Var(z) / T**3 >= 0,
+    without `axis`. E and Var are taken under p. Raises ValueError unless 0 <
+    temperature < inf.
     """
     _, dtype = as_floating(logits)
     if not 0 < check_temperature(temperature) < np.inf:
         raise ValueError(f"temperature must be > 0 and finite, got {temperature}")
-    scaled = apply_temperature(logits, temperature, axis)  # z / T up to a constant, which drops out
+    scaled = apply_temperature(
+        logits, temperature, axis
+    )  # z / T up to a constant, which drops out
     probs = softmax(scaled, axis)
     scaled = np.where(probs == 0, 0, scaled)  # 0 * (-inf) counts as 0
     centred = scaled - np.sum(probs * scaled, axis=axis, keepdims=True)
@@ -143,13 +163,15 @@ def temperature_derivatives(logits, temperature, axis=-1):
 def top_k_filter(logits, k):
     """Return logits with -inf for all but the k largest of each row; of equal ones the lowest index stays.
 
-    k: integer >= 1; k >= n keeps everything. A NaN is kept, so that a broken row stays visible.
-    Source: Fan, Lewis and Dauphin 2018.
+    k: integer >= 1; k >= n keeps everything. A NaN is kept, so that a broken row stays
+    visible. Source: Fan, Lewis and Dauphin 2018.
     """
     if not (isinstance(k, (int, np.integer)) and k >= 1):
         raise ValueError(f"k must be an integer >= 1, got {k}")
     logits, dtype = as_floating(logits)
-    order = np.argsort(np.where(np.isnan(logits), -np.inf, -logits), axis=-1, kind="stable")
+    order = np.argsort(
+        np.where(np.isnan(logits), -np.inf, -logits), axis=-1, kind="stable"
+    )
     rank = np.argsort(order, axis=-1)  # 0 for the largest logit
     return np.where(rank < k, logits, -np.inf).astype(dtype)
 
@@ -161,8 +183,9 @@ def top_k_filter(logits, k):
 def top_p_mask(probs, p):
     """Return True for the smallest set of most probable options whose mass reaches p; never an empty set.
 
-    probs (..., n) sum to 1 along the last axis. Of equal ones the lowest index goes first. p = 1 keeps
-    everything, p = 0 one option. Raises ValueError unless 0 <= p <= 1. A NaN row keeps everything.
+    probs (..., n) sum to 1 along the last axis. Of equal ones the lowest index goes
+    first. p = 1 keeps everything, p = 0 one option. Raises ValueError unless 0 <= p <=
+    1. A NaN row keeps everything.
     """
     if not 0 <= p <= 1:
         raise ValueError(f"p must be between 0 and 1, got {p}")
@@ -170,8 +193,12 @@ def top_p_mask(probs, p):
     order = np.argsort(-probs, axis=-1, kind="stable")
     rank = np.argsort(order, axis=-1)
     ranked = np.take_along_axis(probs, order, axis=-1)
-    reached = np.cumsum(ranked, axis=-1)[..., :-1] >= p  # the option that crosses p belongs to the set
-    out = np.concatenate([np.zeros_like(ranked[..., :1], dtype=bool), reached & (p < 1)], axis=-1)
+    reached = (
+        np.cumsum(ranked, axis=-1)[..., :-1] >= p
+    )  # the option that crosses p belongs to the set
+    out = np.concatenate(
+        [np.zeros_like(ranked[..., :1], dtype=bool), reached & (p < 1)], axis=-1
+    )
     return ~np.take_along_axis(out, rank, axis=-1)
 
 
@@ -186,7 +213,9 @@ def top_p_filter(logits, p):
     Source: nucleus sampling, Holtzman et al. 2019.
     """
     logits, dtype = as_floating(logits)
-    probs = softmax(logits.astype(np.float64))  # the sum that is compared with p may run over a whole vocabulary
+    probs = softmax(
+        logits.astype(np.float64)
+    )  # the sum that is compared with p may run over a whole vocabulary
     return np.where(top_p_mask(probs, p), logits, -np.inf).astype(dtype)
 
 
@@ -205,21 +234,33 @@ def min_p_filter(logits, p):
     logits, dtype = as_floating(logits)
     with np.errstate(invalid="ignore", over="ignore"):
         shifted = logits - np.max(logits, axis=-1, keepdims=True, initial=-np.inf)
-    return np.where(shifted < (math.log(p) if p > 0 else -np.inf), -np.inf, logits).astype(dtype)
+    return np.where(
+        shifted < (math.log(p) if p > 0 else -np.inf), -np.inf, logits
+    ).astype(dtype)
 
 
 # --8<-- [end:min_p_filter]
 
 
 # --8<-- [start:sampling_distribution]
-def sampling_distribution(logits, temperature=1.0, top_k=None, top_p=None, min_p=None, order="temperature_first"):
+def sampling_distribution(
+    logits,
+    temperature=1.0,
+    top_k=None,
+    top_p=None,
+    min_p=None,
+    order="temperature_first",
+):
     """Return the probabilities a sampler draws from: temperature, then top-k, top-p, min-p, then softmax.
 
-    order: "temperature_first" (filters see the tempered logits) or "temperature_last" (they see the
-    raw ones). A filter that is None is off. Raises ValueError for any other order.
+    order: "temperature_first" (filters see the tempered logits) or "temperature_last"
+    (they see the raw ones). A filter that is None is off. Raises ValueError for any
+    other order.
     """
     if order not in ("temperature_first", "temperature_last"):
-        raise ValueError(f'order must be "temperature_first" or "temperature_last", got {order!r}')
+        raise ValueError(
+            f'order must be "temperature_first" or "temperature_last", got {order!r}'
+        )
     _, dtype = as_floating(logits)
     if order == "temperature_first":
         logits, temperature = apply_temperature(logits, temperature), 1.0
@@ -239,15 +280,18 @@ def sampling_distribution(logits, temperature=1.0, top_k=None, top_p=None, min_p
 def inverse_cdf(probs, u):
     """Return the first index whose cumulative probability exceeds u, for every u in [0, 1].
 
-    probs (..., n) need not sum to exactly 1; u broadcasts against (...). The index always has a
-    positive probability: u = 0 skips leading zeros, u = 1 stops at the last positive entry.
-    Raises ValueError for a u outside [0, 1] and for a row without a positive, finite total.
+    probs (..., n) need not sum to exactly 1; u broadcasts against (...). The index
+    always has a positive probability: u = 0 skips leading zeros, u = 1 stops at the
+    last positive entry. Raises ValueError for a u outside [0, 1] and for a row without
+    a positive, finite total.
     """
     probs, u = as_floating(probs)[0], np.asarray(u, dtype=np.float64)
     cdf = np.cumsum(probs, axis=-1, dtype=np.float64)
     total = np.sum(probs, axis=-1, dtype=np.float64)
     if np.any(probs < 0) or not np.all((total > 0) & (total < np.inf)):
-        raise ValueError(f"probs must be >= 0 with a positive, finite sum, got sum {total}")
+        raise ValueError(
+            f"probs must be >= 0 with a positive, finite sum, got sum {total}"
+        )
     if not np.all((u >= 0) & (u <= 1)):
         raise ValueError(f"u must be between 0 and 1, got {u}")
     index = np.sum(cdf <= (u * cdf[..., -1])[..., None], axis=-1)
@@ -262,7 +306,8 @@ def inverse_cdf(probs, u):
 def gumbel_noise(u):
     """Return -log(-log(u)), standard Gumbel noise, finite for every u in [0, 1).
 
-    u = 0 counts as the smallest normal number; u = 1 would be +inf and raises ValueError.
+    u = 0 counts as the smallest normal number; u = 1 would be +inf and raises
+    ValueError.
     """
     u, dtype = as_floating(u)
     if not np.all((u >= 0) & (u < 1)):
@@ -290,13 +335,16 @@ def sample(probs, rng, size=None):
 def gumbel_max(logits, rng, size=None):
     """Return random indices drawn from softmax(logits), logits (..., n), without computing a softmax.
 
-    Shape (...), or (size, ...) when size is given. Raises ValueError for a row that is all -inf, or
-    holds +inf or NaN. Source: Gumbel 1954; Maddison, Tarlow and Minka 2014.
+    Shape (...), or (size, ...) when size is given. Raises ValueError for a row that is
+    all -inf, or holds +inf or NaN. Source: Gumbel 1954; Maddison, Tarlow and Minka
+    2014.
     """
     logits = as_floating(logits)[0]
     if not np.all(np.isfinite(np.max(logits, axis=-1))):
         raise ValueError("every row needs a finite largest logit")
-    noise = gumbel_noise(rng.random(logits.shape if size is None else (size, *logits.shape)))
+    noise = gumbel_noise(
+        rng.random(logits.shape if size is None else (size, *logits.shape))
+    )
     return np.argmax(logits + noise, axis=-1)
 
 
@@ -307,11 +355,14 @@ def gumbel_max(logits, rng, size=None):
 def annealing_schedule(step, total_steps, start, end, kind="geometric"):
     """Return the temperature at `step`: `start` at step 0, `end` at total_steps.
 
-    kind: "geometric" multiplies by the same factor each step, "linear" adds the same amount.
-    Raises ValueError unless 0 <= step <= total_steps, total_steps >= 1, and both ends are > 0 and finite.
+    kind: "geometric" multiplies by the same factor each step, "linear" adds the same
+    amount. Raises ValueError unless 0 <= step <= total_steps, total_steps >= 1, and
+    both ends are > 0 and finite.
     """
     if not (total_steps >= 1 and 0 <= step <= total_steps):
-        raise ValueError(f"need 0 <= step <= total_steps and total_steps >= 1, got {step} of {total_steps}")
+        raise ValueError(
+            f"need 0 <= step <= total_steps and total_steps >= 1, got {step} of {total_steps}"
+        )
     if not (0 < start < math.inf and 0 < end < math.inf):
         raise ValueError(f"start and end must be > 0 and finite, got {start} and {end}")
     done = step / total_steps
@@ -329,21 +380,27 @@ def annealing_schedule(step, total_steps, start, end, kind="geometric"):
 def temperature_for_entropy(logits, target_entropy):
     """Return the temperature at which softmax(logits / T) has the wanted entropy (nats); one for each row.
 
-    Entropy grows with T, so bisection on log T finds it. Raises ValueError unless the target lies
-    strictly between the limits of the row: ln(number of ties for first) at T = 0 and ln(number of
-    finite logits) at T = inf.
+    Entropy grows with T, so bisection on log T finds it. Raises ValueError unless the
+    target lies strictly between the limits of the row: ln(number of ties for first) at
+    T = 0 and ln(number of finite logits) at T = inf.
     """
     logits = apply_temperature(logits, 1.0)
-    with np.errstate(divide="ignore"):  # a row without a finite logit has no such target: log 0
+    with np.errstate(
+        divide="ignore"
+    ):  # a row without a finite logit has no such target: log 0
         lowest = np.log(np.sum(logits == 0, axis=-1))
         highest = np.log(np.sum(np.isfinite(logits), axis=-1))
     if not np.all((lowest < target_entropy) & (target_entropy < highest)):
-        raise ValueError(f"target_entropy must be between {lowest} and {highest}, got {target_entropy}")
+        raise ValueError(
+            f"target_entropy must be between {lowest} and {highest}, got {target_entropy}"
+        )
     low, high = np.full(lowest.shape, -700.0), np.full(lowest.shape, 700.0)  # log T
     for _ in range(64):
         middle = (low + high) / 2
         with np.errstate(over="ignore"):
-            too_cold = entropy_from_logits(logits / np.exp(middle)[..., None]) < target_entropy
+            too_cold = (
+                entropy_from_logits(logits / np.exp(middle)[..., None]) < target_entropy
+            )
         low, high = np.where(too_cold, middle, low), np.where(too_cold, high, middle)
     return np.exp((low + high) / 2)
 
@@ -355,22 +412,28 @@ def temperature_for_entropy(logits, target_entropy):
 def fit_temperature(logits, targets):
     """Return the temperature that minimises the mean of -log softmax(logits / T)[target].
 
-    logits (N, n), targets (N,) integers. The loss is convex in 1/T, with slope mean(E z - z_target)
-    there, so bisection finds where the slope is 0. Raises ValueError when no finite T > 0 is best:
-    every target has the largest logit (T -> 0), or targets lie no higher than the average (T -> inf).
-    Source: temperature scaling, Guo et al. 2017.
+    logits (N, n), targets (N,) integers. The loss is convex in 1/T, with slope mean(E z
+    - z_target) there, so bisection finds where the slope is 0. Raises ValueError when
+    no finite T > 0 is best: every target has the largest logit (T -> 0), or targets lie
+    no higher than the average (T -> inf). Source: temperature scaling, Guo et al. 2017.
     """
     logits, targets = apply_temperature(logits, 1.0), np.asarray(targets)
     if logits.ndim != 2 or targets.shape != logits.shape[:1]:
-        raise ValueError(f"need logits (N, n) and targets (N,), got {logits.shape} and {targets.shape}")
+        raise ValueError(
+            f"need logits (N, n) and targets (N,), got {logits.shape} and {targets.shape}"
+        )
     wanted = np.take_along_axis(logits, targets[:, None], axis=-1)[:, 0]
 
     def slope(temperature):
         probs = temperature_softmax(logits, temperature)
-        return np.mean(np.sum(probs * np.where(probs == 0, 0, logits), axis=-1) - wanted)
+        return np.mean(
+            np.sum(probs * np.where(probs == 0, 0, logits), axis=-1) - wanted
+        )
 
     if not slope(0.0) > 0 or not slope(np.inf) < 0:
-        raise ValueError(f"no best temperature: slopes {slope(0.0)} at T = 0 and {slope(np.inf)} at T = inf")
+        raise ValueError(
+            f"no best temperature: slopes {slope(0.0)} at T = 0 and {slope(np.inf)} at T = inf"
+        )
     low, high = -700.0, 700.0  # log T
     for _ in range(64):
         middle = (low + high) / 2
@@ -390,12 +453,17 @@ def expected_calibration_error(probs, targets, bins=10):
     """
     probs, targets = as_floating(probs)[0], np.asarray(targets)
     if probs.ndim != 2 or targets.shape != probs.shape[:1]:
-        raise ValueError(f"need probs (N, n) and targets (N,), got {probs.shape} and {targets.shape}")
+        raise ValueError(
+            f"need probs (N, n) and targets (N,), got {probs.shape} and {targets.shape}"
+        )
     confidence = np.max(probs, axis=-1)
     correct = np.argmax(probs, axis=-1) == targets
     bin_of = np.clip(np.ceil(confidence * bins) - 1, 0, bins - 1)
     in_bin = bin_of[:, None] == np.arange(bins)
-    return float(np.sum(np.abs(np.sum((correct - confidence)[:, None] * in_bin, axis=0))) / len(probs))
+    return float(
+        np.sum(np.abs(np.sum((correct - confidence)[:, None] * in_bin, axis=0)))
+        / len(probs)
+    )
 
 
 # --8<-- [end:expected_calibration_error]

@@ -1,7 +1,8 @@
 """Temperature in PyTorch: names, arguments and edges of the NumPy reference, on any device, with gradients.
 
-Only shapes, dtypes and Python scalars are checked. What the reference refuses after a look at
-the numbers is marked in the result instead: NaN for a temperature, -1 for a drawn index.
+Only shapes, dtypes and Python scalars are checked. What the reference refuses after a
+look at the numbers is marked in the result instead: NaN for a temperature, -1 for a
+drawn index.
 """
 
 # --8<-- [start:imports]
@@ -27,7 +28,9 @@ def temperature_softmax_simple(logits, temperature):
 # --8<-- [start:check_temperature]
 def check_temperature(temperature):
     """Return `temperature` as a Python float; raise ValueError unless it is one number >= 0, no tensor."""
-    if hasattr(temperature, "shape") and (isinstance(temperature, torch.Tensor) or temperature.shape):
+    if hasattr(temperature, "shape") and (
+        isinstance(temperature, torch.Tensor) or temperature.shape
+    ):
         raise ValueError(
             f"temperature must be one Python number, got shape {tuple(temperature.shape)}; "
             "per row: softmax(logits / temperature[..., None])"
@@ -45,14 +48,16 @@ def check_temperature(temperature):
 def apply_temperature(logits, temperature, dim=-1):
     """Return (logits - max) / temperature, float16 and bfloat16 as float32: the largest entry of a row is 0.
 
-    temperature: one Python number >= 0. At 0 every entry below the maximum becomes -inf; at
-    inf every finite entry becomes 0. A -inf stays -inf. A temperature that is no normal
-    number of the logits' dtype is divided by in float64.
+    temperature: one Python number >= 0. At 0 every entry below the maximum becomes
+    -inf; at inf every finite entry becomes 0. A -inf stays -inf. A temperature that is
+    no normal number of the logits' dtype is divided by in float64.
     """
     temperature, logits = check_temperature(temperature), as_floating(logits)[0]
     if logits.numel() == 0:
         return logits
-    half = 0.5 if temperature > 1 else 1.0  # halving is exact, and 3e38 - -3e38 overflows
+    half = (
+        0.5 if temperature > 1 else 1.0
+    )  # halving is exact, and 3e38 - -3e38 overflows
     shifted = half * logits - half * logits.amax(dim, keepdim=True).detach()
     if temperature == 0:
         return shifted.masked_fill(shifted < 0, -math.inf)
@@ -60,7 +65,9 @@ def apply_temperature(logits, temperature, dim=-1):
         return shifted.masked_fill(shifted > -math.inf, 0.0)
     if temperature > torch.finfo(shifted.dtype).max:
         shifted = shifted.double()
-    if temperature < torch.finfo(shifted.dtype).tiny:  # CUDA multiplies by 1 / temperature, which would be inf
+    if (
+        temperature < torch.finfo(shifted.dtype).tiny
+    ):  # CUDA multiplies by 1 / temperature, which would be inf
         shifted, temperature = shifted.double() * 2.0**64, temperature * 2.0**64
     return shifted / (half * temperature)
 
@@ -72,9 +79,10 @@ def apply_temperature(logits, temperature, dim=-1):
 def temperature_softmax(logits, temperature, dim=-1):
     """Return softmax(logits / temperature) along `dim`: same shape, device and dtype, entries that sum to 1.
 
-    temperature: one Python number >= 0; 0 is the limit (largest logit, ties split equally), inf
-    is uniform over the finite logits. Negative or NaN raises ValueError, a tensor too.
-    A row that is all -inf, or holds +inf or NaN, becomes NaN at every temperature.
+    temperature: one Python number >= 0; 0 is the limit (largest logit, ties split
+    equally), inf is uniform over the finite logits. Negative or NaN raises ValueError,
+    a tensor too. A row that is all -inf, or holds +inf or NaN, becomes NaN at every
+    temperature.
     """
     _, dtype = as_floating(logits)
     return softmax(apply_temperature(logits, temperature, dim), dim).to(dtype)
@@ -104,15 +112,18 @@ def power_temperature(probs, temperature, dim=-1):
 def entropy_from_logits(logits, dim=-1):
     """Return the entropy of softmax(logits) along `dim`, in nats: 0 for one sure option, ln n for n equal ones.
 
-    A -inf has probability 0 and adds nothing, to the gradient neither. A row that is all
-    -inf, or holds +inf or NaN, gives NaN. Small entropies keep their relative accuracy.
+    A -inf has probability 0 and adds nothing, to the gradient neither. A row that is
+    all -inf, or holds +inf or NaN, gives NaN. Small entropies keep their relative
+    accuracy.
     """
     logits, dtype = as_floating(logits)
     shifted = logits - logits.amax(dim, keepdim=True)
     weights = torch.exp(shifted)
     ties = (shifted == 0).sum(dim)
     rest = weights.masked_fill(shifted == 0, 0.0).sum(dim)
-    lse = torch.log(ties.to(rest.dtype)) + torch.log1p(rest / ties)  # log(ties + rest) would round a small rest away
+    lse = torch.log(ties.to(rest.dtype)) + torch.log1p(
+        rest / ties
+    )  # log(ties + rest) would round a small rest away
     mean = (weights * shifted.masked_fill(weights == 0, 0.0)).sum(dim) / (ties + rest)
     return (lse - mean).to(dtype)
 
@@ -124,13 +135,16 @@ def entropy_from_logits(logits, dim=-1):
 def temperature_derivatives(logits, temperature, dim=-1):
     """Return (dp/dT, dH/dT) of p = softmax(logits / T): how probabilities and entropy move with temperature.
 
-    dp_i/dT = -p_i (z_i - E z) / T**2, shape of logits; dH/dT = Var(z) / T**3 >= 0, without `dim`.
-    E and Var are taken under p. Raises ValueError unless 0 < temperature < inf.
+    dp_i/dT = -p_i (z_i - E z) / T**2, shape of logits; dH/dT = Var(z) / T**3 >= 0,
+    without `dim`. E and Var are taken under p. Raises ValueError unless 0 < temperature
+    < inf.
     """
     _, dtype = as_floating(logits)
     if not 0 < check_temperature(temperature) < math.inf:
         raise ValueError(f"temperature must be > 0 and finite, got {temperature}")
-    scaled = apply_temperature(logits, temperature, dim)  # z / T up to a constant, which drops out
+    scaled = apply_temperature(
+        logits, temperature, dim
+    )  # z / T up to a constant, which drops out
     probs = softmax(scaled, dim)
     scaled = scaled.masked_fill(probs == 0, 0.0)  # 0 * (-inf) counts as 0
     centred = scaled - (probs * scaled).sum(dim, keepdim=True)
@@ -146,8 +160,8 @@ def temperature_derivatives(logits, temperature, dim=-1):
 def top_k_filter(logits, k):
     """Return logits with -inf for all but the k largest of each row; of equal ones the lowest index stays.
 
-    k: integer >= 1; k >= n keeps everything. A NaN counts as largest and stays. `torch.topk`
-    keeps exactly k too, but does not promise which of equal ones.
+    k: integer >= 1; k >= n keeps everything. A NaN counts as largest and stays.
+    `torch.topk` keeps exactly k too, but does not promise which of equal ones.
     """
     if not (isinstance(k, int) and k >= 1):
         raise ValueError(f"k must be an integer >= 1, got {k}")
@@ -164,8 +178,9 @@ def top_k_filter(logits, k):
 def top_p_mask(probs, p):
     """Return True for the smallest set of most probable options whose mass reaches p; never an empty set.
 
-    probs (..., n) sum to 1 along the last dim. Of equal ones the lowest index goes first. p = 1 keeps
-    everything, p = 0 one option. Raises ValueError unless 0 <= p <= 1. A NaN row keeps everything.
+    probs (..., n) sum to 1 along the last dim. Of equal ones the lowest index goes
+    first. p = 1 keeps everything, p = 0 one option. Raises ValueError unless 0 <= p <=
+    1. A NaN row keeps everything.
     """
     if not 0 <= p <= 1:
         raise ValueError(f"p must be between 0 and 1, got {p}")
@@ -173,8 +188,12 @@ def top_p_mask(probs, p):
     order = torch.argsort(probs, dim=-1, descending=True, stable=True)
     rank = torch.argsort(order, dim=-1)
     ranked = torch.gather(probs, -1, order)
-    reached = torch.cumsum(ranked, dim=-1)[..., :-1] >= p  # the option that crosses p belongs to the set
-    out = torch.cat([torch.zeros_like(ranked[..., :1], dtype=torch.bool), reached & (p < 1)], dim=-1)
+    reached = (
+        torch.cumsum(ranked, dim=-1)[..., :-1] >= p
+    )  # the option that crosses p belongs to the set
+    out = torch.cat(
+        [torch.zeros_like(ranked[..., :1], dtype=torch.bool), reached & (p < 1)], dim=-1
+    )
     return ~torch.gather(out, -1, rank)
 
 
@@ -188,7 +207,9 @@ def top_p_filter(logits, p):
     The most probable option always stays. Raises ValueError unless 0 <= p <= 1.
     """
     logits, dtype = as_floating(logits)
-    probs = softmax(logits.double())  # the sum that is compared with p may run over a whole vocabulary
+    probs = softmax(
+        logits.double()
+    )  # the sum that is compared with p may run over a whole vocabulary
     return logits.masked_fill(~top_p_mask(probs, p), -math.inf).to(dtype)
 
 
@@ -206,21 +227,33 @@ def min_p_filter(logits, p):
         raise ValueError(f"p must be between 0 and 1, got {p}")
     logits, dtype = as_floating(logits)
     shifted = logits - logits.amax(-1, keepdim=True)
-    return logits.masked_fill(shifted < (math.log(p) if p > 0 else -math.inf), -math.inf).to(dtype)
+    return logits.masked_fill(
+        shifted < (math.log(p) if p > 0 else -math.inf), -math.inf
+    ).to(dtype)
 
 
 # --8<-- [end:min_p_filter]
 
 
 # --8<-- [start:sampling_distribution]
-def sampling_distribution(logits, temperature=1.0, top_k=None, top_p=None, min_p=None, order="temperature_first"):
+def sampling_distribution(
+    logits,
+    temperature=1.0,
+    top_k=None,
+    top_p=None,
+    min_p=None,
+    order="temperature_first",
+):
     """Return the probabilities a sampler draws from: temperature, then top-k, top-p, min-p, then softmax.
 
-    order: "temperature_first" (filters see the tempered logits) or "temperature_last" (they see the
-    raw ones). A filter that is None is off. Raises ValueError for any other order.
+    order: "temperature_first" (filters see the tempered logits) or "temperature_last"
+    (they see the raw ones). A filter that is None is off. Raises ValueError for any
+    other order.
     """
     if order not in ("temperature_first", "temperature_last"):
-        raise ValueError(f'order must be "temperature_first" or "temperature_last", got {order!r}')
+        raise ValueError(
+            f'order must be "temperature_first" or "temperature_last", got {order!r}'
+        )
     _, dtype = as_floating(logits)
     if order == "temperature_first":
         logits, temperature = apply_temperature(logits, temperature), 1.0
@@ -240,14 +273,17 @@ def sampling_distribution(logits, temperature=1.0, top_k=None, top_p=None, min_p
 def inverse_cdf(probs, u):
     """Return the first index whose cumulative probability exceeds u, for every u in [0, 1].
 
-    probs (..., n) need not sum to exactly 1; u, a tensor or a number, broadcasts against (...).
-    The index always has a positive probability; a row without a positive, finite total gives -1.
+    probs (..., n) need not sum to exactly 1; u, a tensor or a number, broadcasts
+    against (...). The index always has a positive probability; a row without a
+    positive, finite total gives -1.
     """
     probs = as_floating(probs)[0].double()
     u = torch.as_tensor(u, dtype=torch.float64, device=probs.device)
     cdf = torch.cumsum(probs, dim=-1)
     index = (cdf <= (u * cdf[..., -1])[..., None]).sum(-1)
-    last = torch.where(probs > 0, torch.arange(probs.shape[-1], device=probs.device), -1).amax(-1)
+    last = torch.where(
+        probs > 0, torch.arange(probs.shape[-1], device=probs.device), -1
+    ).amax(-1)
     drawable = (cdf[..., -1] > 0) & (cdf[..., -1] < math.inf)
     return torch.where(drawable, torch.minimum(index, last), -1)
 
@@ -272,8 +308,9 @@ def gumbel_noise(u):
 def sample(probs, generator, size=None):
     """Return random indices drawn from probs (..., n): shape (...), or (size, ...) when size is given.
 
-    generator: a torch.Generator on the device of probs. The same seed gives the same indices on
-    the same device; other devices have other streams. A row without mass gives -1.
+    generator: a torch.Generator on the device of probs. The same seed gives the same
+    indices on the same device; other devices have other streams. A row without mass
+    gives -1.
     """
     shape = probs.shape[:-1] if size is None else (size, *probs.shape[:-1])
     u = torch.rand(shape, generator=generator, device=probs.device, dtype=torch.float64)
@@ -287,13 +324,17 @@ def sample(probs, generator, size=None):
 def gumbel_max(logits, generator, size=None):
     """Return random indices drawn from softmax(logits), logits (..., n), without computing a softmax.
 
-    Shape (...), or (size, ...) when size is given; generator as in `sample`. A row that is all -inf,
-    or holds +inf or NaN, gives -1.
+    Shape (...), or (size, ...) when size is given; generator as in `sample`. A row that
+    is all -inf, or holds +inf or NaN, gives -1.
     """
     logits = as_floating(logits)[0]
     shape = logits.shape if size is None else (size, *logits.shape)
-    u = torch.rand(shape, generator=generator, device=logits.device, dtype=torch.float64)
-    return torch.where(logits.amax(-1).isfinite(), torch.argmax(logits + gumbel_noise(u), dim=-1), -1)
+    u = torch.rand(
+        shape, generator=generator, device=logits.device, dtype=torch.float64
+    )
+    return torch.where(
+        logits.amax(-1).isfinite(), torch.argmax(logits + gumbel_noise(u), dim=-1), -1
+    )
 
 
 # --8<-- [end:gumbel_max]
@@ -303,8 +344,9 @@ def gumbel_max(logits, generator, size=None):
 def temperature_for_entropy(logits, target_entropy):
     """Return the temperature at which softmax(logits / T) has the wanted entropy (nats); one for each row.
 
-    Entropy grows with T, so bisection on log T finds it. NaN where the target does not lie strictly
-    between ln(number of ties for first), at T = 0, and ln(number of finite logits), at T = inf.
+    Entropy grows with T, so bisection on log T finds it. NaN where the target does not
+    lie strictly between ln(number of ties for first), at T = 0, and ln(number of finite
+    logits), at T = inf.
     """
     logits = apply_temperature(logits, 1.0).double()
     lowest = (logits == 0).sum(-1).double().log()
@@ -312,8 +354,13 @@ def temperature_for_entropy(logits, target_entropy):
     low, high = torch.full_like(lowest, -700.0), torch.full_like(lowest, 700.0)  # log T
     for _ in range(64):
         middle = (low + high) / 2
-        too_cold = entropy_from_logits(logits / middle.exp()[..., None]) < target_entropy
-        low, high = torch.where(too_cold, middle, low), torch.where(too_cold, high, middle)
+        too_cold = (
+            entropy_from_logits(logits / middle.exp()[..., None]) < target_entropy
+        )
+        low, high = (
+            torch.where(too_cold, middle, low),
+            torch.where(too_cold, high, middle),
+        )
     within = (lowest < target_entropy) & (highest > target_entropy)
     return torch.where(within, ((low + high) / 2).exp(), math.nan)
 
@@ -325,12 +372,15 @@ def temperature_for_entropy(logits, target_entropy):
 def fit_temperature(logits, targets):
     """Return the temperature that minimises the mean of -log softmax(logits / T)[target], a 0-d float64 tensor.
 
-    logits (N, n), targets (N,) integers. The loss is convex in 1/T, with slope mean(E z - z_target)
-    there, so bisection finds where the slope is 0. NaN when no finite T > 0 is best: every target
-    has the largest logit (T -> 0), or targets lie no higher than the average (T -> inf).
+    logits (N, n), targets (N,) integers. The loss is convex in 1/T, with slope mean(E z
+    - z_target) there, so bisection finds where the slope is 0. NaN when no finite T > 0
+    is best: every target has the largest logit (T -> 0), or targets lie no higher than
+    the average (T -> inf).
     """
     if logits.ndim != 2 or targets.shape != logits.shape[:1]:
-        raise ValueError(f"need logits (N, n) and targets (N,), got {tuple(logits.shape)} and {tuple(targets.shape)}")
+        raise ValueError(
+            f"need logits (N, n) and targets (N,), got {tuple(logits.shape)} and {tuple(targets.shape)}"
+        )
     logits = apply_temperature(logits, 1.0).double()
     wanted = torch.gather(logits, -1, targets[:, None])[:, 0]
 
@@ -338,12 +388,20 @@ def fit_temperature(logits, targets):
         probs = torch.softmax(scaled, dim=-1)
         return ((probs * logits.masked_fill(probs == 0, 0.0)).sum(-1) - wanted).mean()
 
-    exists = (slope(apply_temperature(logits, 0.0)) > 0) & (slope(apply_temperature(logits, math.inf)) < 0)
-    low, high = torch.full_like(wanted.mean(), -700.0), torch.full_like(wanted.mean(), 700.0)  # log T
+    exists = (slope(apply_temperature(logits, 0.0)) > 0) & (
+        slope(apply_temperature(logits, math.inf)) < 0
+    )
+    low, high = (
+        torch.full_like(wanted.mean(), -700.0),
+        torch.full_like(wanted.mean(), 700.0),
+    )  # log T
     for _ in range(64):
         middle = (low + high) / 2
         too_hot = slope(logits / middle.exp()) < 0
-        low, high = torch.where(too_hot, low, middle), torch.where(too_hot, middle, high)
+        low, high = (
+            torch.where(too_hot, low, middle),
+            torch.where(too_hot, middle, high),
+        )
     return torch.where(exists, ((low + high) / 2).exp(), math.nan)
 
 
@@ -359,7 +417,9 @@ def expected_calibration_error(probs, targets, bins=10):
     """
     probs, _ = as_floating(probs)
     if probs.ndim != 2 or targets.shape != probs.shape[:1]:
-        raise ValueError(f"need probs (N, n) and targets (N,), got {tuple(probs.shape)} and {tuple(targets.shape)}")
+        raise ValueError(
+            f"need probs (N, n) and targets (N,), got {tuple(probs.shape)} and {tuple(targets.shape)}"
+        )
     confidence, predicted = probs.max(dim=-1)
     correct = (predicted == targets).to(probs.dtype)
     bin_of = torch.clamp(torch.ceil(confidence * bins) - 1, 0, bins - 1)
