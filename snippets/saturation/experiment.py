@@ -7,7 +7,12 @@ import numpy as np
 # --8<-- [end:imports]
 
 from snippets.probabilities.numpy_reference import softmax
-from snippets.saturation.numpy_reference import one_minus, softcap, softmax_off_by_one, softmax_vjp
+from snippets.saturation.numpy_reference import (
+    one_minus,
+    softcap,
+    softmax_off_by_one,
+    softmax_vjp,
+)
 from snippets.temperature.numpy_reference import entropy_from_logits
 
 
@@ -16,7 +21,9 @@ def jacobian_frobenius_norm(probs):
     """Return the root of the summed squares of J = diag(p) - p p^T, for every row of probs (..., n)."""
     squares, above_half = probs**2, probs > 0.5
     rest = np.sum(np.where(above_half, 0, squares), axis=-1, keepdims=True)
-    others = np.where(above_half, rest, np.sum(squares, axis=-1, keepdims=True) - squares)
+    others = np.where(
+        above_half, rest, np.sum(squares, axis=-1, keepdims=True) - squares
+    )
     return np.sqrt(np.sum(squares * (one_minus(probs) ** 2 + others), axis=-1))
 
 
@@ -36,14 +43,20 @@ def random_attention(n, d, scale, draws, rng):
     d_logits = softmax_vjp(logits, rng.standard_normal((draws, n)))
     d_query = scale * (d_logits[:, None, :] @ key)[:, 0]
     top, gradient = np.max(probs, axis=-1), np.linalg.norm(d_query, axis=-1)
-    return float(np.median(jacobian_frobenius_norm(probs))), float(np.mean(top)), float(np.mean(gradient))
+    return (
+        float(np.median(jacobian_frobenius_norm(probs))),
+        float(np.mean(top)),
+        float(np.mean(gradient)),
+    )
 
 
 # --8<-- [end:random_attention]
 
 
 # --8<-- [start:value_softmax_flow]
-def value_softmax_flow(values, logits, loss_grad, times, step_size, learn_values=True, entropy_bonus=0.0):
+def value_softmax_flow(
+    values, logits, loss_grad, times, step_size, learn_values=True, entropy_bonus=0.0
+):
     """Return (entropy, top weight) of p = softmax(logits) at each of `times`, while L(V p) flows downhill.
 
     values V (..., d, n), logits (..., n); leading axes are separate runs. loss_grad maps u = V p (..., d)
@@ -54,7 +67,9 @@ def value_softmax_flow(values, logits, loss_grad, times, step_size, learn_values
     def slope(values, logits):
         probs = softmax(logits)
         du = loss_grad((values @ probs[..., None])[..., 0])
-        dp = (du[..., None, :] @ values)[..., 0, :] + entropy_bonus * logits  # -dH/dp is log p plus a constant
+        dp = (du[..., None, :] @ values)[
+            ..., 0, :
+        ] + entropy_bonus * logits  # -dH/dp is log p plus a constant
         d_values = learn_values * du[..., :, None] * probs[..., None, :]
         return -d_values, -probs * (dp - np.sum(probs * dp, axis=-1, keepdims=True))
 
@@ -67,7 +82,10 @@ def value_softmax_flow(values, logits, loss_grad, times, step_size, learn_values
         middle = values + step_size / 2 * d_values, logits + step_size / 2 * d_logits
         d_values, d_logits = slope(*middle)
         values, logits = values + step_size * d_values, logits + step_size * d_logits
-    return tuple(np.array(column) for column in zip(*(seen[step] for step in records), strict=True))
+    return tuple(
+        np.array(column)
+        for column in zip(*(seen[step] for step in records), strict=True)
+    )
 
 
 # --8<-- [end:value_softmax_flow]
@@ -86,16 +104,51 @@ def flow_study(points=40):
     equal, peaked, label = np.zeros(n), 4.0 * (np.arange(n) == 0), np.sign(target)
     scaled = np.array([[1.0], [5.0], [20.0]]) * target
     runs = {
-        "logistic": (values, equal, lambda u: -label / (1 + np.exp(label * u)) / d, 1200, 0.5),
-        "square": (np.stack([values] * 3), np.zeros((3, n)), lambda u: u - scaled, 120, 0.02),
-        "equal columns": (np.repeat(values[:, :1], n, axis=1), equal, lambda u: u - target, 120, 0.2),
+        "logistic": (
+            values,
+            equal,
+            lambda u: -label / (1 + np.exp(label * u)) / d,
+            1200,
+            0.5,
+        ),
+        "square": (
+            np.stack([values] * 3),
+            np.zeros((3, n)),
+            lambda u: u - scaled,
+            120,
+            0.02,
+        ),
+        "equal columns": (
+            np.repeat(values[:, :1], n, axis=1),
+            equal,
+            lambda u: u - target,
+            120,
+            0.2,
+        ),
         "peaked": (values, peaked, lambda u: u - target, 120, 0.05),
-        "peaked, entropy bonus": (values, peaked, lambda u: u - target, 120, 0.05, True, 0.5),
-        "peaked, frozen values": (np.eye(n), peaked, lambda u: u - 1 / n, 1200, 1.0, False),
+        "peaked, entropy bonus": (
+            values,
+            peaked,
+            lambda u: u - target,
+            120,
+            0.05,
+            True,
+            0.5,
+        ),
+        "peaked, frozen values": (
+            np.eye(n),
+            peaked,
+            lambda u: u - 1 / n,
+            1200,
+            1.0,
+            False,
+        ),
     }
     study = {}
     for name, (v, a, loss_grad, end, step, *options) in runs.items():
-        times = np.concatenate([[0], np.geomspace(step, end, points)])
+        times = step * np.append(
+            0, np.unique(np.rint(np.geomspace(1, end / step, points)))
+        )
         entropy, top = value_softmax_flow(v, a, loss_grad, times, step, *options)
         study[name] = {"time": times, "entropy": entropy.T, "top": top.T}
     return study, np.linalg.norm(scaled, axis=-1)
