@@ -81,6 +81,12 @@ def size(svg):
     return [round(float(n) * pixels[unit]) for n, unit in re.findall(r'\s(?:width|height)="([\d.]+)(px|pt|)"', root)]
 
 
+def lighter_code(content):
+    """Mark output lines, and take away the elements around tokens in the colour of plain text: three in four."""
+    content = re.sub(r'<span class="c1">(?=#&gt;)', '<span class="c1 output">', content)
+    return re.sub(r'<span class="(?:n|p|o|ow|w|kc)">([^<]*)</span>', r"\1", content)
+
+
 def on_page_content(content, page, config, files):
     """Turn each paragraph that is a figure's light image into a <figure> with both images, of a known size."""
 
@@ -103,7 +109,7 @@ def on_page_content(content, page, config, files):
     content, figures = re.subn(pattern, both, content)
     if figures != len(re.findall(r'<img [^>]*src="[^"]*\.light\.svg"', content)):
         raise PluginError(f"{page.file.src_uri}: a figure must stand in a paragraph of its own")
-    return re.sub(r'<span class="c1">(?=#&gt;)', '<span class="c1 output">', content)
+    return lighter_code(content)
 
 
 # ---- Repairs of the theme's HTML ----
@@ -117,6 +123,16 @@ def replace(output, pattern, replacement, count):
     return output
 
 
+def name_formulas_in_headers(output):
+    """Name each formula in a table's header cells by its TeX: checkers take a cell of MathML alone for an empty one."""
+
+    def name(cell):
+        formula = r'<math (.*?<annotation[^>]*>(.*?)</annotation>)'
+        return re.sub(formula, lambda m: f'<math aria-label="{m[2].replace(chr(34), "&quot;")}" {m[1]}', cell[0], flags=re.S)
+
+    return re.sub(r"<th[ >].*?</th>", name, output, flags=re.S)
+
+
 def repair(output, language):
     output = replace(output, rf'<html lang="{language}"', f'<html lang="{HTML_LANG[language]}"', 1)
     output = replace(output, r'(<div class="md-search"[^>]* role="dialog")>', rf'\1 aria-label="{SEARCH[language]}">', 1)
@@ -126,7 +142,8 @@ def repair(output, language):
 def on_post_page(output, page, config):
     language = config.theme["language"]
     depth = posixpath.relpath(".", page.url)
-    return repair(link_headings(output, twin(page.url, depth, language), language), language)
+    output = link_headings(output, twin(page.url, depth, language), language)
+    return repair(name_formulas_in_headers(output), language)
 
 
 def on_post_template(output_content, template_name, config):
