@@ -1,0 +1,1 @@
+"""Stability: why softmax turns into NaN, and the forms that do not."""
