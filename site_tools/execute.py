@@ -13,25 +13,27 @@ MARK = "#>"
 
 
 class _Recorder(io.TextIOBase):
-    """A stdout that remembers which line of the program was writing."""
+    """A stdout that remembers which line of the program ended each line of output."""
 
     def __init__(self, program):
-        self.program, self.written = program, {}
+        self.program, self.lines, self.pending, self.last = program, {}, "", 1
 
     def write(self, text):
         frame = sys._getframe(1)
         while frame and frame.f_code.co_filename != self.program:
             frame = frame.f_back
-        line = frame.f_lineno if frame else 1
-        self.written[line] = self.written.get(line, "") + text
+        self.last = frame.f_lineno if frame else self.last
+        *ended, self.pending = (self.pending + text).split("\n")
+        if ended:
+            self.lines.setdefault(self.last, []).extend(ended)
         return len(text)
 
 
 def execute(code, program="<program>"):
     """Run `code` as `__main__` in an empty folder; return the `#> ` lines its prints call for, and its error or None.
 
-    The lines are a dictionary by the last line of the statement that printed: a print
-    in a loop or in a function has one entry, all rounds together.
+    The lines are a dictionary by the last line of the statement that printed them: a print in a loop or in a function
+    has one entry, all rounds together.
     """
     lines = code.splitlines(keepends=True)
     linecache.cache[program] = len(code), None, lines, program  # for tracebacks and inspect.getsource
@@ -41,14 +43,16 @@ def execute(code, program="<program>"):
             exec(compile(code, program, "exec", dont_inherit=True), {"__name__": "__main__"})
         except (Exception, SystemExit) as caught:
             error = caught
+    if stdout.pending:
+        stdout.write("\n")
     outputs = {}
-    statements = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.stmt)] if stdout.written else []
-    for line, text in stdout.written.items():
+    statements = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.stmt)] if stdout.lines else []
+    for line, printed in stdout.lines.items():
         around = [node for node in statements if node.lineno <= line <= node.end_lineno]
         statement = min(around, key=lambda node: node.end_lineno - node.lineno)
         first = lines[statement.lineno - 1]
         indent = first[: len(first) - len(first.lstrip())]
-        shown = [f"{indent}{MARK} {part}".rstrip() for part in text.splitlines()]
+        shown = [f"{indent}{MARK} {text}".rstrip() for text in printed]
         outputs.setdefault(statement.end_lineno, []).extend(shown)
     return outputs, error
 

@@ -55,6 +55,15 @@ GOOD = {
         show(1)
         show(2)
         """,
+    "a line belongs to the print that ends it": """
+        for n in range(2):
+            print(n, end=" ")
+            print("and")
+            #> 0 and
+            #> 1 and
+        print("x", end="")
+        #> x
+        """,
     "other writers": """
         import sys
         from pprint import pprint
