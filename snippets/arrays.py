@@ -18,9 +18,8 @@ def as_floating(values):
         return values.astype(np.float64), np.dtype(np.float64)
     if values.dtype.kind != "f":
         raise TypeError(f"expected real numbers, got dtype {values.dtype}")
-    return values.astype(
-        np.promote_types(values.dtype, np.float32), copy=False
-    ), values.dtype
+    wide = np.promote_types(values.dtype, np.float32)
+    return values.astype(wide, copy=False), values.dtype
 
 
 # --8<-- [end:as_floating]
@@ -28,10 +27,11 @@ def as_floating(values):
 
 # --8<-- [start:as_mask]
 def as_mask(mask, shape):
-    """Return the boolean `mask` (True = takes part) stretched to `shape`, as a read-only view.
+    """Return the boolean `mask` (True = takes part) stretched to `shape`.
 
-    Raises TypeError for any other dtype: in an additive mask of 0 and -inf, 0 means
-    "takes part". Raises ValueError with both shapes where they do not fit.
+    The result is a read-only view. Raises TypeError for any other dtype: in an additive
+    mask of 0 and -inf, 0 means "takes part". Raises ValueError with both shapes where
+    they do not fit.
     """
     mask = np.asarray(mask)
     if mask.dtype != np.bool_:

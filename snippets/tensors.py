@@ -40,7 +40,8 @@ def as_mask(mask, shape):
     )
     if not fits:
         raise ValueError(
-            f"mask of shape {tuple(mask.shape)} does not fit logits of shape {tuple(shape)}"
+            f"mask of shape {tuple(mask.shape)} does not fit "
+            f"logits of shape {tuple(shape)}"
         )
     return mask.expand(shape)
 

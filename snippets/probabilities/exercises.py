@@ -12,7 +12,8 @@ print(f"{softmax([12, 14])[0]:.9f}")  # 10 more on both
 #> 0.119202922
 print(f"{sigmoid(2 - 4):.9f}")  # only the difference counts: 1 / (1 + e^2)
 #> 0.119202922
-print(f"{np.exp(-2):.6f} {1 / 9:.6f}")  # e^-2 forgets the other term of the sum, 1/9 squares instead of exp
+# Not e^-2, which forgets the other term of the sum, and not 1/9:
+print(f"{np.exp(-2):.6f} {1 / 9:.6f}")
 #> 0.135335 0.111111
 # --8<-- [end:two_and_four]
 
@@ -20,7 +21,8 @@ print(f"{np.exp(-2):.6f} {1 / 9:.6f}")  # e^-2 forgets the other term of the sum
 # --8<-- [start:needed_lead]
 share = 0.9
 for n in (2, 10, 1000, 128_000):
-    lead = np.log(share / (1 - share)) + np.log(n - 1)  # odds against each rival, times n - 1 rivals
+    # The odds against all rivals together, times the n - 1 rivals that share the rest.
+    lead = np.log(share / (1 - share)) + np.log(n - 1)
     logits = np.zeros(n)
     logits[0] = lead
     print(f"n = {n:6}: lead {lead:.4f} gives {softmax(logits)[0]:.6f}")
@@ -34,7 +36,7 @@ for n in (2, 10, 1000, 128_000):
 # --8<-- [start:loaded_die]
 faces = np.arange(1, 7)
 low, high = -5.0, 5.0
-for _ in range(60):  # the mean grows with the slope, so bisection finds the one with mean 4.5
+for _ in range(60):  # the mean grows with the slope: bisect for the mean 4.5
     slope = (low + high) / 2
     low, high = (slope, high) if softmax(slope * faces) @ faces < 4.5 else (low, slope)
 probs = softmax(slope * faces)

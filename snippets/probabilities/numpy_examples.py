@@ -2,7 +2,13 @@
 
 import numpy as np
 
-from snippets.probabilities.numpy_reference import base_softmax, boltzmann, sigmoid, softmax, softmax_simple
+from snippets.probabilities.numpy_reference import (
+    base_softmax,
+    boltzmann,
+    sigmoid,
+    softmax,
+    softmax_simple,
+)
 
 
 # --8<-- [start:three_scores]
@@ -17,20 +23,22 @@ probs = softmax([1000, 999, -500])
 print(probs.round(4), "third is exactly zero:", probs[2] == 0)
 #> [0.7311 0.2689 0.    ] third is exactly zero: True
 
-exponent = (-1500 - np.log1p(np.exp(-1))) / np.log(10)  # log10 of exp(-1500) / (1 + exp(-1))
+# log10 of exp(-1500) / (1 + exp(-1))
+exponent = (-1500 - np.log1p(np.exp(-1))) / np.log(10)
 print(f"its true value: {10 ** (exponent % 1):.4f}e{np.floor(exponent):.0f}")
 #> its true value: 2.6438e-652
 # --8<-- [end:far_apart]
 
 
 # --8<-- [start:float_zeros]
-for dtype, gap in [("float16", 17.25), ("float16", 17.5), ("float32", 87.0), ("float32", 104.0)]:
-    small = softmax(np.array([gap, 0], dtype))[1]
-    print(dtype, gap, f"{small:.2e}")
-    #> float16 17.25 5.96e-08
-    #> float16 17.5 0.00e+00
-    #> float32 87.0 1.65e-38
-    #> float32 104.0 0.00e+00
+for dtype, gaps in {"float16": (17.25, 17.5), "float32": (87.0, 104.0)}.items():
+    for gap in gaps:
+        small = softmax(np.array([gap, 0], dtype))[1]
+        print(dtype, gap, f"{small:.2e}")
+        #> float16 17.25 5.96e-08
+        #> float16 17.5 0.00e+00
+        #> float32 87.0 1.65e-38
+        #> float32 104.0 0.00e+00
 # --8<-- [end:float_zeros]
 
 
@@ -57,10 +65,11 @@ for shift in (0, 1):
 logits = np.array([2.0, 1.0, 0.1])
 for base in (2, np.e, 10):
     temperature = 1 / np.log(base)
-    print(base_softmax(logits, base).round(4), softmax(logits / temperature).round(4), f"T = {temperature:.4f}")
-    #> [0.5656 0.2828 0.1516] [0.5656 0.2828 0.1516] T = 1.4427
-    #> [0.659  0.2424 0.0986] [0.659  0.2424 0.0986] T = 1.0000
-    #> [0.8988 0.0899 0.0113] [0.8988 0.0899 0.0113] T = 0.4343
+    same = softmax(logits / temperature)
+    print(f"T = {temperature:.4f}", base_softmax(logits, base).round(4), same.round(4))
+    #> T = 1.4427 [0.5656 0.2828 0.1516] [0.5656 0.2828 0.1516]
+    #> T = 1.0000 [0.659  0.2424 0.0986] [0.659  0.2424 0.0986]
+    #> T = 0.4343 [0.8988 0.0899 0.0113] [0.8988 0.0899 0.0113]
 # --8<-- [end:any_base]
 
 
@@ -75,7 +84,8 @@ candidates = {
 logits = np.array([2.0, 1.0, 0.1])
 for name, f in candidates.items():
     before, after = f(logits) / f(logits).sum(), f(logits + 1) / f(logits + 1).sum()
-    print(f"{name:12}", before.round(3), after.round(3), "same" if np.allclose(before, after) else "different")
+    verdict = "same" if np.allclose(before, after) else "different"
+    print(f"{name:12}", before.round(3), after.round(3), verdict)
     #> exp(z)       [0.659 0.242 0.099] [0.659 0.242 0.099] same
     #> 2**z         [0.566 0.283 0.152] [0.566 0.283 0.152] same
     #> z**2         [0.798 0.2   0.002] [0.633 0.281 0.085] different
@@ -86,22 +96,26 @@ for name, f in candidates.items():
 
 # --8<-- [start:lead]
 for first, second in [(2.0, 1.0), (0.1, 0.01), (4.0, 1.0)]:
-    odds = np.exp(first - second)
-    print(f"z = {first}, {second}: difference {first - second:.2f}, ratio {first / second:.2f}, odds {odds:.3f}")
-    #> z = 2.0, 1.0: difference 1.00, ratio 2.00, odds 2.718
-    #> z = 0.1, 0.01: difference 0.09, ratio 10.00, odds 1.094
-    #> z = 4.0, 1.0: difference 3.00, ratio 4.00, odds 20.086
+    gap, ratio = first - second, first / second
+    odds = np.exp(gap)
+    print(f"z = {first}, {second}: gap {gap:.2f}, ratio {ratio:.2f}, odds {odds:.3f}")
+    #> z = 2.0, 1.0: gap 1.00, ratio 2.00, odds 2.718
+    #> z = 0.1, 0.01: gap 0.09, ratio 10.00, odds 1.094
+    #> z = 4.0, 1.0: gap 3.00, ratio 4.00, odds 20.086
 
 gap = np.linspace(-3, 6, 90001)
-print(f"smallest exp(d) - d: {np.min(np.exp(gap) - gap):.6f}, smallest 2**d - d: {np.min(2**gap - gap):.6f}")
-#> smallest exp(d) - d: 1.000000, smallest 2**d - d: 0.913929
+print(f"smallest exp(gap) - gap: {np.min(np.exp(gap) - gap):.6f}")
+#> smallest exp(gap) - gap: 1.000000
+print(f"smallest 2**gap - gap: {np.min(2**gap - gap):.6f}")
+#> smallest 2**gap - gap: 0.913929
 # --8<-- [end:lead]
 
 
 # --8<-- [start:odds_and_gaps]
 for gap in (0.1, 1.0, 2.0, 5.0):
     p = softmax([gap, 0.0])
-    print(f"gap {gap}: odds {p[0] / p[1]:8.3f}, p1 - p2 {p[0] - p[1]:.6f}, tanh(gap / 2) {np.tanh(gap / 2):.6f}")
+    odds, lead, tanh = p[0] / p[1], p[0] - p[1], np.tanh(gap / 2)
+    print(f"gap {gap}: odds {odds:8.3f}, p1 - p2 {lead:.6f}, tanh(gap / 2) {tanh:.6f}")
     #> gap 0.1: odds    1.105, p1 - p2 0.049958, tanh(gap / 2) 0.049958
     #> gap 1.0: odds    2.718, p1 - p2 0.462117, tanh(gap / 2) 0.462117
     #> gap 2.0: odds    7.389, p1 - p2 0.761594, tanh(gap / 2) 0.761594
@@ -120,7 +134,8 @@ print(f"largest of 20000 random pairs: {largest:.2f}")
 #> largest of 20000 random pairs: 0.44
 
 step = np.array([1e-4, -1e-4])
-print(f"at a tie of two: {np.linalg.norm(softmax(step) - softmax([0.0, 0.0])) / np.linalg.norm(step):.6f}")
+moved = softmax(step) - softmax([0.0, 0.0])
+print(f"at a tie of two: {np.linalg.norm(moved) / np.linalg.norm(step):.6f}")
 #> at a tie of two: 0.500000
 # --8<-- [end:half_lipschitz]
 
@@ -129,9 +144,10 @@ print(f"at a tie of two: {np.linalg.norm(softmax(step) - softmax([0.0, 0.0])) / 
 print(f"odds times {np.exp(0.1):.6f}")
 #> odds times 1.105171
 
-others = np.linspace(-10, 10, 200_001)  # every lead the other options may have, together
-moved = sigmoid(others + 0.1) - sigmoid(others)
-print(f"probability moves at most {moved.max():.6f}, starting from {sigmoid(others[moved.argmax()]):.4f}")
+leads = np.linspace(-10, 10, 200_001)  # over all the other options together
+moved = sigmoid(leads + 0.1) - sigmoid(leads)
+start = sigmoid(leads[moved.argmax()])
+print(f"probability moves at most {moved.max():.6f}, starting from {start:.4f}")
 #> probability moves at most 0.024995, starting from 0.4875
 # --8<-- [end:small_change]
 
@@ -148,10 +164,12 @@ print(softmax(np.stack([x, np.zeros(3)], axis=-1))[:, 0].round(6))
 # --8<-- [start:max_entropy]
 scores = np.array([2.0, 1.0, 0.1])
 best = softmax(scores)
-direction = np.cross(np.ones(3), scores)  # moves along it keep the sum and the mean score
+# Moves along this direction keep the sum and the mean score.
+direction = np.cross(np.ones(3), scores)
 for step in (-0.05, -0.01, 0.0, 0.01, 0.05):
     p = best + step * direction
-    print(f"{step:5.2f}: sum {p.sum():.4f}, mean score {p @ scores:.4f}, entropy {-(p * np.log(p)).sum():.6f}")
+    total, mean, entropy = p.sum(), p @ scores, -(p * np.log(p)).sum()
+    print(f"{step:5.2f}: sum {total:.4f}, mean score {mean:.4f}, entropy {entropy:.6f}")
     #> -0.05: sum 1.0000, mean score 1.5703, entropy 0.812605
     #> -0.01: sum 1.0000, mean score 1.5703, entropy 0.845421
     #>  0.00: sum 1.0000, mean score 1.5703, entropy 0.846738
@@ -174,8 +192,9 @@ print(np.round(slopes, 6), softmax(logits).round(6))
 
 # --8<-- [start:variational]
 scores = np.array([2.0, 1.0, 0.1])
-for p in (softmax(scores), np.array([1.0, 1.0, 1.0]) / 3, np.array([0.7, 0.2, 0.1])):
-    print(p.round(4), f"mean score + entropy = {p @ scores - (p * np.log(p)).sum():.7f}")
+for p in (softmax(scores), np.ones(3) / 3, np.array([0.7, 0.2, 0.1])):
+    total = p @ scores - (p * np.log(p)).sum()
+    print(p.round(4), f"mean score + entropy = {total:.7f}")
     #> [0.659  0.2424 0.0986] mean score + entropy = 2.4170300
     #> [0.3333 0.3333 0.3333] mean score + entropy = 2.1319456
     #> [0.7 0.2 0.1] mean score + entropy = 2.4118186
@@ -197,7 +216,8 @@ for kt in (0.1, 1.0, 10.0, 1000.0):
 
 # --8<-- [start:equilibrium]
 energies, kt = np.array([0.0, 1.0, 2.0]), 0.5
-accept = np.minimum(1, np.exp((energies[:, None] - energies) / kt))  # Metropolis: always downhill, seldom uphill
+# Metropolis: always downhill, seldom uphill.
+accept = np.minimum(1, np.exp((energies[:, None] - energies) / kt))
 step = accept / 3
 np.fill_diagonal(step, 0)
 step += np.diag(1 - step.sum(axis=1))
@@ -228,8 +248,9 @@ logits = np.array([[4.0, 1.0, 0.0], [0.0, 3.0, 0.0], [5.0, 1.0, 2.0], [0.0, 1.0,
 answers = np.array([0, 1, 1, 2])  # the third row is wrong, and sure of it
 for temperature in (0.5, 1.0, 2.0):
     probs = softmax(logits / temperature)
-    right, surprise = probs.argmax(axis=-1) == answers, -np.log(probs[np.arange(4), answers])
-    print(f"T = {temperature}: right {right.sum()} of 4, mean loss {surprise.mean():.4f}")
+    right = np.sum(probs.argmax(axis=-1) == answers)
+    loss = -np.mean(np.log(probs[np.arange(4), answers]))
+    print(f"T = {temperature}: right {right} of 4, mean loss {loss:.4f}")
     #> T = 0.5: right 3 of 4, mean loss 2.0078
     #> T = 1.0: right 3 of 4, mean loss 1.0991
     #> T = 2.0: right 3 of 4, mean loss 0.8615

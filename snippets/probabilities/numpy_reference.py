@@ -1,4 +1,4 @@
-"""Softmax in NumPy: the definition, the version that keeps its promises at the edges, and its close relatives."""
+"""Softmax in NumPy: the definition, the version for every edge, and close relatives."""
 
 # --8<-- [start:imports]
 import numpy as np
@@ -32,17 +32,12 @@ def softmax(logits, axis=-1):
     Blanchard, Higham and Higham 2021.
     """
     logits, dtype = as_floating(logits)
-    with np.errstate(
-        invalid="ignore", over="ignore"
-    ):  # -inf - -inf and 3e38 - -3e38 are meant
+    # -inf - -inf = NaN and -3e38 - 3e38 = -inf are meant.
+    with np.errstate(invalid="ignore", over="ignore"):
         shifted = logits - np.max(logits, axis=axis, keepdims=True, initial=-np.inf)
     weights = np.exp(shifted)
-    total = np.sum(
-        weights,
-        axis=axis,
-        keepdims=True,
-        dtype=np.promote_types(weights.dtype, np.float64),
-    )
+    wide = np.promote_types(weights.dtype, np.float64)
+    total = np.sum(weights, axis=axis, keepdims=True, dtype=wide)
     return (weights / total).astype(dtype)
 
 
@@ -51,10 +46,11 @@ def softmax(logits, axis=-1):
 
 # --8<-- [start:base_softmax]
 def base_softmax(logits, base, axis=-1):
-    """Return base**logits divided by its sum along `axis`: softmax at temperature 1 / ln(base).
+    """Return base**logits divided by its sum along `axis`.
 
-    logits: real numbers, any shape, with the edges of `softmax`. base: one finite
-    number > 1. Computed in float64 and returned in the dtype of the logits.
+    This is softmax at temperature 1 / ln(base). logits: real numbers, any shape, with
+    the edges of `softmax`. base: one finite number > 1. Computed in float64 and
+    returned in the dtype of the logits.
     """
     if np.ndim(base) != 0 or not 1 < base < np.inf:
         raise ValueError(f"base must be one finite number > 1, got {base}")
@@ -85,22 +81,19 @@ def sigmoid(x):
 
 # --8<-- [start:boltzmann]
 def boltzmann(energies, kt, axis=-1):
-    """Return the Boltzmann distribution exp(-energies / kt) / Z along `axis`, that is softmax(-energies / kt).
+    """Return the Boltzmann distribution exp(-energies / kt) / Z along `axis`.
 
-    energies: real numbers in the units of `kt`; +inf is a forbidden state and gets
-    exactly 0. kt: Boltzmann's constant times the absolute temperature, one finite
-    number > 0.
+    This is softmax(-energies / kt). energies: real numbers in the units of `kt`; +inf
+    is a forbidden state and gets exactly 0. kt: Boltzmann's constant times the absolute
+    temperature, one finite number > 0.
     """
     if np.ndim(kt) != 0 or not 0 < kt < np.inf:
         raise ValueError(f"kt must be one finite number > 0, got {kt}")
     energies, dtype = as_floating(energies)
-    with np.errstate(
-        invalid="ignore", over="ignore"
-    ):  # the ground state first: it stays 0 for the smallest kt
-        above_ground = energies - np.min(
-            energies, axis=axis, keepdims=True, initial=np.inf
-        )
-        logits = -above_ground / np.float64(kt)
+    # Subtract first, divide second: the ground state stays 0 for the smallest kt.
+    with np.errstate(invalid="ignore", over="ignore"):
+        ground = np.min(energies, axis=axis, keepdims=True, initial=np.inf)
+        logits = -(energies - ground) / np.float64(kt)
     return softmax(logits, axis=axis).astype(dtype)
 
 

@@ -1,4 +1,4 @@
-"""Softmax in PyTorch: `torch.softmax` where it keeps the promises, our own code where it does not."""
+"""Softmax in PyTorch: `torch.softmax`, and our own code where it falls short."""
 
 # --8<-- [start:imports]
 import math
@@ -25,11 +25,12 @@ def softmax_simple(logits):
 
 # --8<-- [start:softmax]
 def softmax(logits, dim=-1):
-    """Return softmax(logits) along `dim`: same shape, device and dtype, entries in [0, 1] that sum to 1.
+    """Return softmax(logits) along `dim`: same shape, entries in [0, 1] that sum to 1.
 
-    The edges are those of the NumPy reference. Two things differ from `torch.softmax`:
-    integers are accepted, and `dim` is brought to the end first, because a float32 sum
-    along another dimension stalls at 2**24 (30 million equal logits would total 1.788).
+    Device and dtype are those of the logits, the edges those of the NumPy reference.
+    Two things differ from `torch.softmax`: integers are accepted, and `dim` is brought
+    to the end first, because a float32 sum along another dimension stalls at 2**24
+    (30 million equal logits would total 1.788).
     """
     logits, dtype = as_floating(logits)
     if logits.ndim == 0:
@@ -43,19 +44,18 @@ def softmax(logits, dim=-1):
 
 # --8<-- [start:base_softmax]
 def base_softmax(logits, base, dim=-1):
-    """Return base**logits divided by its sum along `dim`: softmax at temperature 1 / ln(base).
+    """Return base**logits divided by its sum along `dim`.
 
-    logits: real numbers, any shape, with the edges of `softmax`. base: one finite
-    Python number > 1.
+    This is softmax at temperature 1 / ln(base). logits: real numbers, any shape, with
+    the edges of `softmax`. base: one finite Python number > 1.
     """
     if isinstance(base, torch.Tensor) or not 1 < base < math.inf:
         raise ValueError(f"base must be one finite number > 1, got {base}")
     logits, dtype = as_floating(logits)
     if logits.numel() == 0:
         return logits.to(dtype)
-    shifted = logits - logits.detach().amax(
-        dim, keepdim=True
-    )  # before the product: large offsets cost no digits
+    # Subtract before the product: large offsets cost no digits.
+    shifted = logits - logits.detach().amax(dim, keepdim=True)
     return softmax(shifted * math.log(base), dim).to(dtype)
 
 
@@ -79,11 +79,11 @@ def sigmoid(x):
 
 # --8<-- [start:boltzmann]
 def boltzmann(energies, kt, dim=-1):
-    """Return the Boltzmann distribution exp(-energies / kt) / Z along `dim`, that is softmax(-energies / kt).
+    """Return the Boltzmann distribution exp(-energies / kt) / Z along `dim`.
 
-    energies: real numbers in the units of `kt`; +inf is a forbidden state and gets
-    exactly 0. kt: Boltzmann's constant times the absolute temperature, one finite
-    Python number > 0.
+    This is softmax(-energies / kt). energies: real numbers in the units of `kt`; +inf
+    is a forbidden state and gets exactly 0. kt: Boltzmann's constant times the absolute
+    temperature, one finite Python number > 0.
     """
     if isinstance(kt, torch.Tensor) or not 0 < kt < math.inf:
         raise ValueError(f"kt must be one finite number > 0, got {kt}")
@@ -91,9 +91,8 @@ def boltzmann(energies, kt, dim=-1):
     if energies.numel() == 0:
         return energies.to(dtype)
     limits = torch.finfo(energies.dtype)
-    kt = min(
-        max(kt, limits.tiny), limits.max
-    )  # float32 would read 1e-310 as 0 and 1e300 as inf
+    # float32 would read 1e-310 as 0 and 1e300 as inf.
+    kt = min(max(kt, limits.tiny), limits.max)
     above_ground = energies - energies.detach().amin(dim, keepdim=True)
     return softmax(-above_ground / kt, dim).to(dtype)
 

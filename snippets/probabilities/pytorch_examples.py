@@ -4,7 +4,13 @@ import math
 
 import torch
 
-from snippets.probabilities.pytorch import base_softmax, boltzmann, sigmoid, softmax, softmax_simple
+from snippets.probabilities.pytorch import (
+    base_softmax,
+    boltzmann,
+    sigmoid,
+    softmax,
+    softmax_simple,
+)
 
 
 # --8<-- [start:three_scores]
@@ -16,7 +22,8 @@ print([f"{p:.4f}" for p in probs.tolist()], f"sum {probs.sum():.4f}")
 
 # --8<-- [start:far_apart]
 probs = softmax(torch.tensor([1000, 999, -500]))
-print([f"{p:.4f}" for p in probs.tolist()], "third is exactly zero:", probs[2].item() == 0)
+third_is_zero = probs[2].item() == 0
+print([f"{p:.4f}" for p in probs.tolist()], "third is exactly zero:", third_is_zero)
 #> ['0.7311', '0.2689', '0.0000'] third is exactly zero: True
 # --8<-- [end:far_apart]
 
@@ -24,8 +31,10 @@ print([f"{p:.4f}" for p in probs.tolist()], "third is exactly zero:", probs[2].i
 # --8<-- [start:any_base]
 logits = torch.tensor([2.0, 1.0, 0.1], dtype=torch.float64)
 for base in (2, math.e, 10):
-    same = torch.allclose(base_softmax(logits, base), softmax(logits * math.log(base)), rtol=1e-12, atol=0)
-    print(f"base {base:.4f}, T {1 / math.log(base):.4f}:", same)
+    temperature = 1 / math.log(base)
+    ratio = base_softmax(logits, base) / softmax(logits / temperature)
+    same = bool(torch.all((ratio - 1).abs() < 1e-12))
+    print(f"base {base:.4f}, T {temperature:.4f}:", same)
     #> base 2.0000, T 1.4427: True
     #> base 2.7183, T 1.0000: True
     #> base 10.0000, T 0.4343: True
@@ -36,7 +45,8 @@ for base in (2, math.e, 10):
 x = torch.tensor([-2.0, 0.0, 1.3], dtype=torch.float64)
 print([f"{p:.6f}" for p in sigmoid(x).tolist()])
 #> ['0.119203', '0.500000', '0.785835']
-print([f"{p:.6f}" for p in softmax(torch.stack([x, torch.zeros(3)], dim=-1))[:, 0].tolist()])
+pairs = torch.stack([x, torch.zeros(3)], dim=-1)
+print([f"{p:.6f}" for p in softmax(pairs)[:, 0].tolist()])
 #> ['0.119203', '0.500000', '0.785835']
 # --8<-- [end:two_options]
 
@@ -53,7 +63,8 @@ print([f"{p:.6f}" for p in softmax(logits).tolist()])
 
 # --8<-- [start:half_lipschitz]
 for logits in ([0.0, 0.0], [0.0, 0.0, -50.0], [0.0, 0.0, 0.0], [2.0, 1.0, 0.1]):
-    jacobian = torch.autograd.functional.jacobian(softmax, torch.tensor(logits, dtype=torch.float64))
+    at = torch.tensor(logits, dtype=torch.float64)
+    jacobian = torch.autograd.functional.jacobian(softmax, at)
     print(logits, f"{torch.linalg.matrix_norm(jacobian, ord=2):.4f}")
     #> [0.0, 0.0] 0.5000
     #> [0.0, 0.0, -50.0] 0.5000

@@ -1,4 +1,4 @@
-"""Temperature in NumPy: the softmax with T, what filters do with it, drawing from it, and fitting it."""
+"""Temperature in NumPy: the softmax with T, its filters, drawing from it, fitting T."""
 
 # --8<-- [start:imports]
 import math
@@ -12,7 +12,10 @@ from snippets.probabilities.numpy_reference import softmax
 
 # --8<-- [start:temperature_softmax_simple]
 def temperature_softmax_simple(logits, temperature):
-    """Return softmax(logits / temperature) over the last axis, for finite logits and temperature > 0."""
+    """Return softmax(logits / temperature) over the last axis.
+
+    For finite logits and temperature > 0.
+    """
     shifted = logits - np.max(logits, axis=-1, keepdims=True)
     weights = np.exp(shifted / temperature)
     return weights / np.sum(weights, axis=-1, keepdims=True)
@@ -23,7 +26,7 @@ def temperature_softmax_simple(logits, temperature):
 
 # --8<-- [start:check_temperature]
 def check_temperature(temperature):
-    """Return `temperature` as a Python float; raise ValueError unless it is one number >= 0."""
+    """Return `temperature` as a float; ValueError unless it is one number >= 0."""
     if np.ndim(temperature) != 0:
         raise ValueError(
             f"temperature must be one number, got shape {np.shape(temperature)}; "
@@ -48,17 +51,14 @@ def apply_temperature(logits, temperature, axis=-1):
     """
     temperature = check_temperature(temperature)
     logits = as_floating(logits)[0].astype(np.float64, copy=False)
-    half = (
-        0.5 if temperature > 1 else 1.0
-    )  # halving is exact, and 1.7e308 - -1.7e308 overflows
+    # Halving is exact, and without it 1.7e308 - -1.7e308 overflows.
+    half = 0.5 if temperature > 1 else 1.0
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        shifted = half * logits - half * np.max(
-            logits, axis=axis, keepdims=True, initial=-np.inf
-        )
+        largest = np.max(logits, axis=axis, keepdims=True, initial=-np.inf)
+        shifted = half * logits - half * largest
         scaled = shifted / (half * temperature)
-    no_quotient = (shifted == 0) | (
-        shifted == -np.inf
-    )  # 0/0 at T = 0, inf/inf at T = inf
+    # 0/0 at T = 0, inf/inf at T = inf.
+    no_quotient = (shifted == 0) | (shifted == -np.inf)
     return np.where(no_quotient, shifted, scaled)
 
 
@@ -67,11 +67,12 @@ def apply_temperature(logits, temperature, axis=-1):
 
 # --8<-- [start:temperature_softmax]
 def temperature_softmax(logits, temperature, axis=-1):
-    """Return softmax(logits / temperature) along `axis`: same shape, entries in [0, 1] that sum to 1.
+    """Return softmax(logits / temperature) along `axis`.
 
-    temperature: one number >= 0; 0 is the limit (largest logit, ties split equally),
-    inf is uniform over the finite logits. Negative or NaN raises ValueError, an array
-    too. A row that is all -inf, or holds +inf or NaN, becomes NaN at every temperature.
+    Same shape, entries in [0, 1] that sum to 1. temperature: one number >= 0; 0 is the
+    limit (largest logit, ties split equally), inf is uniform over the finite logits.
+    Negative or NaN raises ValueError, an array too. A row that is all -inf, or holds
+    +inf or NaN, becomes NaN at every temperature.
     Source: Hinton, Vinyals and Dean 2015, equation 1.
     """
     _, dtype = as_floating(logits)
@@ -84,22 +85,19 @@ def temperature_softmax(logits, temperature, axis=-1):
 
 # --8<-- [start:power_temperature]
 def power_temperature(probs, temperature, axis=-1):
-    """Return probs ** (1 / temperature), normalised along `axis`: temperature for probabilities.
+    """Return probs ** (1 / temperature), normalised along `axis`.
 
-    probs: numbers >= 0, need not sum to 1. A 0 stays 0 at every temperature. A row of
-    zeros becomes NaN. Raises ValueError for a negative entry. Equal to
-    temperature_softmax(log(probs)).
+    Temperature for probabilities: equal to temperature_softmax(log(probs)). probs:
+    numbers >= 0, need not sum to 1. A 0 stays 0 at every temperature. A row of zeros
+    becomes NaN. Raises ValueError for a negative entry.
     """
     probs, dtype = as_floating(probs)
     if np.any(probs < 0):
         raise ValueError(f"probs must be >= 0, got {np.min(probs)}")
-    with np.errstate(
-        divide="ignore", invalid="ignore"
-    ):  # log 0 is -inf, and 0/0 is a row of zeros
-        logits = np.log(
-            probs.astype(np.float64)
-            / np.max(probs, axis=axis, keepdims=True, initial=0)
-        )
+    # log 0 = -inf is meant, and so is 0/0 = NaN in a row of zeros.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        largest = np.max(probs, axis=axis, keepdims=True, initial=0)
+        logits = np.log(probs.astype(np.float64) / largest)
     return temperature_softmax(logits, temperature, axis).astype(dtype)
 
 
@@ -108,11 +106,11 @@ def power_temperature(probs, temperature, axis=-1):
 
 # --8<-- [start:entropy_from_logits]
 def entropy_from_logits(logits, axis=-1):
-    """Return the entropy of softmax(logits) along `axis`, in nats: 0 for one sure option, ln n for n equal ones.
+    """Return the entropy of softmax(logits) along `axis`, in nats.
 
-    A -inf has probability 0 and adds nothing: 0 * (-inf) counts as 0. A row that is
-    empty, all -inf, or holds +inf or NaN gives NaN. Small entropies keep their relative
-    accuracy.
+    0 for one sure option, ln n for n equal ones. A -inf has probability 0 and adds
+    nothing: 0 * (-inf) counts as 0. A row that is empty, all -inf, or holds +inf or NaN
+    gives NaN. Small entropies keep their relative accuracy.
     """
     logits, dtype = as_floating(logits)
     logits = logits.astype(np.float64, copy=False)
@@ -121,12 +119,10 @@ def entropy_from_logits(logits, axis=-1):
         weights = np.exp(shifted)
         ties = np.sum(shifted == 0, axis=axis)
         rest = np.sum(np.where(shifted == 0, 0, weights), axis=axis)
-        lse = np.log(ties) + np.log1p(
-            rest / ties
-        )  # log(ties + rest) would round a small rest away
-        mean = np.sum(np.where(weights == 0, 0, weights * shifted), axis=axis) / (
-            ties + rest
-        )
+        # log(ties + rest) would round a small rest away.
+        lse = np.log(ties) + np.log1p(rest / ties)
+        weighted = np.where(weights == 0, 0, weights * shifted)
+        mean = np.sum(weighted, axis=axis) / (ties + rest)
     return (lse - mean).astype(dtype)
 
 
@@ -135,18 +131,17 @@ def entropy_from_logits(logits, axis=-1):
 
 # --8<-- [start:temperature_derivatives]
 def temperature_derivatives(logits, temperature, axis=-1):
-    """Return (dp/dT, dH/dT) of p = softmax(logits / T): how probabilities and entropy move with temperature.
+    """Return (dp/dT, dH/dT): how p = softmax(logits / T) and its entropy move with T.
 
     dp_i/dT = -p_i (z_i - E z) / T**2, shape of logits; dH/dT = Var(z) / T**3 >= 0,
-    without `axis`. E and Var are taken under p. Raises ValueError unless 0 <
-    temperature < inf.
+    without `axis`. E and Var are taken under p.
+    Raises ValueError unless 0 < temperature < inf.
     """
     _, dtype = as_floating(logits)
     if not 0 < check_temperature(temperature) < np.inf:
         raise ValueError(f"temperature must be > 0 and finite, got {temperature}")
-    scaled = apply_temperature(
-        logits, temperature, axis
-    )  # z / T up to a constant, which drops out
+    # z / T up to a constant, which drops out.
+    scaled = apply_temperature(logits, temperature, axis)
     probs = softmax(scaled, axis)
     scaled = np.where(probs == 0, 0, scaled)  # 0 * (-inf) counts as 0
     centred = scaled - np.sum(probs * scaled, axis=axis, keepdims=True)
@@ -161,17 +156,17 @@ def temperature_derivatives(logits, temperature, axis=-1):
 
 # --8<-- [start:top_k_filter]
 def top_k_filter(logits, k):
-    """Return logits with -inf for all but the k largest of each row; of equal ones the lowest index stays.
+    """Return logits with -inf for all but the k largest of each row.
 
-    k: integer >= 1; k >= n keeps everything. A NaN is kept, so that a broken row stays
-    visible. Source: Fan, Lewis and Dauphin 2018.
+    k: integer >= 1; k >= n keeps everything. Of equal logits the lowest index stays. A
+    NaN is kept, so that a broken row stays visible.
+    Source: Fan, Lewis and Dauphin 2018.
     """
     if not (isinstance(k, (int, np.integer)) and k >= 1):
         raise ValueError(f"k must be an integer >= 1, got {k}")
     logits, dtype = as_floating(logits)
-    order = np.argsort(
-        np.where(np.isnan(logits), -np.inf, -logits), axis=-1, kind="stable"
-    )
+    negated = np.where(np.isnan(logits), -np.inf, -logits)
+    order = np.argsort(negated, axis=-1, kind="stable")
     rank = np.argsort(order, axis=-1)  # 0 for the largest logit
     return np.where(rank < k, logits, -np.inf).astype(dtype)
 
@@ -181,11 +176,11 @@ def top_k_filter(logits, k):
 
 # --8<-- [start:top_p_mask]
 def top_p_mask(probs, p):
-    """Return True for the smallest set of most probable options whose mass reaches p; never an empty set.
+    """Return True for the smallest set of most probable options whose mass reaches p.
 
     probs (..., n) sum to 1 along the last axis. Of equal ones the lowest index goes
-    first. p = 1 keeps everything, p = 0 one option. Raises ValueError unless 0 <= p <=
-    1. A NaN row keeps everything.
+    first. p = 1 keeps everything, p = 0 one option: the set is never empty. A NaN row
+    keeps everything. Raises ValueError unless 0 <= p <= 1.
     """
     if not 0 <= p <= 1:
         raise ValueError(f"p must be between 0 and 1, got {p}")
@@ -193,12 +188,10 @@ def top_p_mask(probs, p):
     order = np.argsort(-probs, axis=-1, kind="stable")
     rank = np.argsort(order, axis=-1)
     ranked = np.take_along_axis(probs, order, axis=-1)
-    reached = (
-        np.cumsum(ranked, axis=-1)[..., :-1] >= p
-    )  # the option that crosses p belongs to the set
-    out = np.concatenate(
-        [np.zeros_like(ranked[..., :1], dtype=bool), reached & (p < 1)], axis=-1
-    )
+    # The option that crosses p belongs to the set; the first one always does.
+    reached = np.cumsum(ranked, axis=-1)[..., :-1] >= p
+    first = np.zeros_like(ranked[..., :1], dtype=bool)
+    out = np.concatenate([first, reached & (p < 1)], axis=-1)
     return ~np.take_along_axis(out, rank, axis=-1)
 
 
@@ -207,15 +200,14 @@ def top_p_mask(probs, p):
 
 # --8<-- [start:top_p_filter]
 def top_p_filter(logits, p):
-    """Return logits with -inf outside the smallest set of options whose probability reaches p.
+    """Return logits with -inf outside the smallest set whose probability reaches p.
 
     The most probable option always stays. Raises ValueError unless 0 <= p <= 1.
     Source: nucleus sampling, Holtzman et al. 2019.
     """
     logits, dtype = as_floating(logits)
-    probs = softmax(
-        logits.astype(np.float64)
-    )  # the sum that is compared with p may run over a whole vocabulary
+    # float64: the sum that is compared with p may run over a whole vocabulary.
+    probs = softmax(logits.astype(np.float64))
     return np.where(top_p_mask(probs, p), logits, -np.inf).astype(dtype)
 
 
@@ -224,7 +216,7 @@ def top_p_filter(logits, p):
 
 # --8<-- [start:min_p_filter]
 def min_p_filter(logits, p):
-    """Return logits with -inf for options less than p times as probable as the best one of their row.
+    """Return logits with -inf for options less than p times as probable as the best.
 
     probs_i < p * probs_max means logits_i < logits_max + ln p: no softmax is needed.
     Raises ValueError unless 0 <= p <= 1. Source: Nguyen et al. 2024.
@@ -234,9 +226,8 @@ def min_p_filter(logits, p):
     logits, dtype = as_floating(logits)
     with np.errstate(invalid="ignore", over="ignore"):
         shifted = logits - np.max(logits, axis=-1, keepdims=True, initial=-np.inf)
-    return np.where(
-        shifted < (math.log(p) if p > 0 else -np.inf), -np.inf, logits
-    ).astype(dtype)
+    threshold = math.log(p) if p > 0 else -np.inf
+    return np.where(shifted < threshold, -np.inf, logits).astype(dtype)
 
 
 # --8<-- [end:min_p_filter]
@@ -251,11 +242,11 @@ def sampling_distribution(
     min_p=None,
     order="temperature_first",
 ):
-    """Return the probabilities a sampler draws from: temperature, then top-k, top-p, min-p, then softmax.
+    """Return the probabilities a sampler draws from: softmax after T and the filters.
 
-    order: "temperature_first" (filters see the tempered logits) or "temperature_last"
-    (they see the raw ones). A filter that is None is off. Raises ValueError for any
-    other order.
+    The filters run in the order top-k, top-p, min-p; None is off. order:
+    "temperature_first" (they see the tempered logits) or "temperature_last" (they see
+    the raw ones). Raises ValueError for any other order.
     """
     if order not in ("temperature_first", "temperature_last"):
         raise ValueError(
@@ -278,12 +269,12 @@ def sampling_distribution(
 
 # --8<-- [start:inverse_cdf]
 def inverse_cdf(probs, u):
-    """Return the first index whose cumulative probability exceeds u, for every u in [0, 1].
+    """Return the first index whose cumulative probability exceeds u.
 
-    probs (..., n) need not sum to exactly 1; u broadcasts against (...). The index
-    always has a positive probability: u = 0 skips leading zeros, u = 1 stops at the
-    last positive entry. Raises ValueError for a u outside [0, 1] and for a row without
-    a positive, finite total.
+    probs (..., n) need not sum to exactly 1; u in [0, 1] broadcasts against (...). The
+    index always has a positive probability: u = 0 skips leading zeros, u = 1 stops at
+    the last positive entry. Raises ValueError for a u outside [0, 1] and for a row
+    without a positive, finite total.
     """
     probs, u = as_floating(probs)[0], np.asarray(u, dtype=np.float64)
     cdf = np.cumsum(probs, axis=-1, dtype=np.float64)
@@ -320,9 +311,10 @@ def gumbel_noise(u):
 
 # --8<-- [start:sample]
 def sample(probs, rng, size=None):
-    """Return random indices drawn from probs (..., n): shape (...), or (size, ...) when size is given.
+    """Return random indices drawn from probs (..., n).
 
-    rng: a numpy.random.Generator. Source: inversion of the cumulative distribution.
+    Shape (...), or (size, ...) when size is given. rng: a numpy.random.Generator.
+    Source: inversion of the cumulative distribution.
     """
     rows = np.shape(probs)[:-1]
     return inverse_cdf(probs, rng.random(rows if size is None else (size, *rows)))
@@ -333,19 +325,17 @@ def sample(probs, rng, size=None):
 
 # --8<-- [start:gumbel_max]
 def gumbel_max(logits, rng, size=None):
-    """Return random indices drawn from softmax(logits), logits (..., n), without computing a softmax.
+    """Return random indices drawn from softmax(logits), without computing a softmax.
 
-    Shape (...), or (size, ...) when size is given. Raises ValueError for a row that is
-    all -inf, or holds +inf or NaN. Source: Gumbel 1954; Maddison, Tarlow and Minka
-    2014.
+    logits (..., n); shape (...), or (size, ...) when size is given. Raises ValueError
+    for a row that is all -inf, or holds +inf or NaN.
+    Source: Gumbel 1954; Maddison, Tarlow and Minka 2014.
     """
     logits = as_floating(logits)[0]
     if not np.all(np.isfinite(np.max(logits, axis=-1))):
         raise ValueError("every row needs a finite largest logit")
-    noise = gumbel_noise(
-        rng.random(logits.shape if size is None else (size, *logits.shape))
-    )
-    return np.argmax(logits + noise, axis=-1)
+    shape = logits.shape if size is None else (size, *logits.shape)
+    return np.argmax(logits + gumbel_noise(rng.random(shape)), axis=-1)
 
 
 # --8<-- [end:gumbel_max]
@@ -361,7 +351,8 @@ def annealing_schedule(step, total_steps, start, end, kind="geometric"):
     """
     if not (total_steps >= 1 and 0 <= step <= total_steps):
         raise ValueError(
-            f"need 0 <= step <= total_steps and total_steps >= 1, got {step} of {total_steps}"
+            "need 0 <= step <= total_steps and total_steps >= 1, "
+            f"got {step} of {total_steps}"
         )
     if not (0 < start < math.inf and 0 < end < math.inf):
         raise ValueError(f"start and end must be > 0 and finite, got {start} and {end}")
@@ -378,29 +369,29 @@ def annealing_schedule(step, total_steps, start, end, kind="geometric"):
 
 # --8<-- [start:temperature_for_entropy]
 def temperature_for_entropy(logits, target_entropy):
-    """Return the temperature at which softmax(logits / T) has the wanted entropy (nats); one for each row.
+    """Return the temperature at which softmax(logits / T) has the wanted entropy.
 
-    Entropy grows with T, so bisection on log T finds it. Raises ValueError unless the
-    target lies strictly between the limits of the row: ln(number of ties for first) at
-    T = 0 and ln(number of finite logits) at T = inf.
+    In nats, one temperature a row. Entropy grows with T, so bisection on log T finds
+    it.
+    Raises ValueError unless the target lies strictly between the limits of the row:
+    ln(number of ties for first) at T = 0 and ln(number of finite logits) at T = inf.
     """
     logits = apply_temperature(logits, 1.0)
-    with np.errstate(
-        divide="ignore"
-    ):  # a row without a finite logit has no such target: log 0
+    # A row without a finite logit has no such target: log 0 = -inf is meant.
+    with np.errstate(divide="ignore"):
         lowest = np.log(np.sum(logits == 0, axis=-1))
         highest = np.log(np.sum(np.isfinite(logits), axis=-1))
     if not np.all((lowest < target_entropy) & (target_entropy < highest)):
         raise ValueError(
-            f"target_entropy must be between {lowest} and {highest}, got {target_entropy}"
+            f"target_entropy must be between {lowest} and {highest}, "
+            f"got {target_entropy}"
         )
     low, high = np.full(lowest.shape, -700.0), np.full(lowest.shape, 700.0)  # log T
     for _ in range(64):
         middle = (low + high) / 2
         with np.errstate(over="ignore"):
-            too_cold = (
-                entropy_from_logits(logits / np.exp(middle)[..., None]) < target_entropy
-            )
+            entropy = entropy_from_logits(logits / np.exp(middle)[..., None])
+        too_cold = entropy < target_entropy
         low, high = np.where(too_cold, middle, low), np.where(too_cold, high, middle)
     return np.exp((low + high) / 2)
 
@@ -410,29 +401,31 @@ def temperature_for_entropy(logits, target_entropy):
 
 # --8<-- [start:fit_temperature]
 def fit_temperature(logits, targets):
-    """Return the temperature that minimises the mean of -log softmax(logits / T)[target].
+    """Return the T > 0 that minimises the mean of -log softmax(logits / T)[target].
 
-    logits (N, n), targets (N,) integers. The loss is convex in 1/T, with slope mean(E z
-    - z_target) there, so bisection finds where the slope is 0. Raises ValueError when
-    no finite T > 0 is best: every target has the largest logit (T -> 0), or targets lie
-    no higher than the average (T -> inf). Source: temperature scaling, Guo et al. 2017.
+    logits (N, n), targets (N,) integers. The loss is convex in 1/T; its slope there is
+    mean(E z - z_target), and bisection finds where that is 0. Raises ValueError when no
+    finite T > 0 is best: every target has the largest logit (T -> 0), or targets lie no
+    higher than the average (T -> inf).
+    Source: temperature scaling, Guo et al. 2017.
     """
     logits, targets = apply_temperature(logits, 1.0), np.asarray(targets)
     if logits.ndim != 2 or targets.shape != logits.shape[:1]:
         raise ValueError(
-            f"need logits (N, n) and targets (N,), got {logits.shape} and {targets.shape}"
+            "need logits (N, n) and targets (N,), "
+            f"got {logits.shape} and {targets.shape}"
         )
     wanted = np.take_along_axis(logits, targets[:, None], axis=-1)[:, 0]
 
     def slope(temperature):
         probs = temperature_softmax(logits, temperature)
-        return np.mean(
-            np.sum(probs * np.where(probs == 0, 0, logits), axis=-1) - wanted
-        )
+        expected = np.sum(probs * np.where(probs == 0, 0, logits), axis=-1)
+        return np.mean(expected - wanted)
 
-    if not slope(0.0) > 0 or not slope(np.inf) < 0:
+    coldest, hottest = slope(0.0), slope(np.inf)
+    if not (coldest > 0 and hottest < 0):
         raise ValueError(
-            f"no best temperature: slopes {slope(0.0)} at T = 0 and {slope(np.inf)} at T = inf"
+            f"no best temperature: slopes {coldest} at T = 0 and {hottest} at T = inf"
         )
     low, high = -700.0, 700.0  # log T
     for _ in range(64):
@@ -446,10 +439,11 @@ def fit_temperature(logits, targets):
 
 # --8<-- [start:expected_calibration_error]
 def expected_calibration_error(probs, targets, bins=10):
-    """Return how far confidence is from accuracy, averaged over `bins` equal bins of confidence.
+    """Return how far confidence is from accuracy, averaged over bins of confidence.
 
-    probs (N, n), targets (N,) integers; confidence is the largest probability of a row.
-    0 is perfect, 1 the worst. Source: Naeini et al. 2015; Guo et al. 2017, equation 3.
+    probs (N, n), targets (N,) integers; confidence is the largest probability of a row,
+    and the `bins` are equally wide. 0 is perfect, 1 the worst.
+    Source: Naeini et al. 2015; Guo et al. 2017, equation 3.
     """
     probs, targets = as_floating(probs)[0], np.asarray(targets)
     if probs.ndim != 2 or targets.shape != probs.shape[:1]:
@@ -460,10 +454,8 @@ def expected_calibration_error(probs, targets, bins=10):
     correct = np.argmax(probs, axis=-1) == targets
     bin_of = np.clip(np.ceil(confidence * bins) - 1, 0, bins - 1)
     in_bin = bin_of[:, None] == np.arange(bins)
-    return float(
-        np.sum(np.abs(np.sum((correct - confidence)[:, None] * in_bin, axis=0)))
-        / len(probs)
-    )
+    gaps = np.sum((correct - confidence)[:, None] * in_bin, axis=0)
+    return float(np.sum(np.abs(gaps)) / len(probs))
 
 
 # --8<-- [end:expected_calibration_error]

@@ -1,5 +1,6 @@
-"""Temperature in PyTorch: names, arguments and edges of the NumPy reference, on any device, with gradients.
+"""Temperature in PyTorch: the NumPy reference on any device, with gradients.
 
+Names, arguments and edges are the same; `annealing_schedule` is the very same function.
 Only shapes, dtypes and Python scalars are checked. What the reference refuses after a
 look at the numbers is marked in the result instead: NaN for a temperature, -1 for a
 drawn index.
@@ -12,13 +13,16 @@ import torch
 # --8<-- [end:imports]
 
 from snippets.probabilities.pytorch import softmax
-from snippets.temperature.numpy_reference import annealing_schedule  # noqa: F401  (plain Python, the same in both)
+from snippets.temperature.numpy_reference import annealing_schedule  # noqa: F401
 from snippets.tensors import as_floating
 
 
 # --8<-- [start:temperature_softmax_simple]
 def temperature_softmax_simple(logits, temperature):
-    """Return softmax(logits / temperature) over the last dim, for finite logits and temperature > 0."""
+    """Return softmax(logits / temperature) over the last dim.
+
+    For finite logits and temperature > 0.
+    """
     return torch.softmax(logits / temperature, dim=-1)
 
 
@@ -27,12 +31,14 @@ def temperature_softmax_simple(logits, temperature):
 
 # --8<-- [start:check_temperature]
 def check_temperature(temperature):
-    """Return `temperature` as a Python float; raise ValueError unless it is one number >= 0, no tensor."""
-    if hasattr(temperature, "shape") and (
-        isinstance(temperature, torch.Tensor) or temperature.shape
-    ):
+    """Return `temperature` as a float; ValueError unless it is one number >= 0.
+
+    A tensor of one number is refused too: reading it would wait for the device.
+    """
+    shape = tuple(getattr(temperature, "shape", ()))
+    if shape or isinstance(temperature, torch.Tensor):
         raise ValueError(
-            f"temperature must be one Python number, got shape {tuple(temperature.shape)}; "
+            f"temperature must be one Python number, got shape {shape}; "
             "per row: softmax(logits / temperature[..., None])"
         )
     temperature = float(temperature)
@@ -46,18 +52,18 @@ def check_temperature(temperature):
 
 # --8<-- [start:apply_temperature]
 def apply_temperature(logits, temperature, dim=-1):
-    """Return (logits - max) / temperature, float16 and bfloat16 as float32: the largest entry of a row is 0.
+    """Return (logits - max) / temperature: the largest entry of a row is 0.
 
     temperature: one Python number >= 0. At 0 every entry below the maximum becomes
-    -inf; at inf every finite entry becomes 0. A -inf stays -inf. A temperature that is
-    no normal number of the logits' dtype is divided by in float64.
+    -inf; at inf every finite entry becomes 0. A -inf stays -inf. float16 and bfloat16
+    become float32; a temperature that is no normal number of that dtype is divided by
+    in float64.
     """
     temperature, logits = check_temperature(temperature), as_floating(logits)[0]
     if logits.numel() == 0:
         return logits
-    half = (
-        0.5 if temperature > 1 else 1.0
-    )  # halving is exact, and 3e38 - -3e38 overflows
+    # Halving is exact, and without it 3e38 - -3e38 overflows.
+    half = 0.5 if temperature > 1 else 1.0
     shifted = half * logits - half * logits.amax(dim, keepdim=True).detach()
     if temperature == 0:
         return shifted.masked_fill(shifted < 0, -math.inf)
@@ -65,9 +71,8 @@ def apply_temperature(logits, temperature, dim=-1):
         return shifted.masked_fill(shifted > -math.inf, 0.0)
     if temperature > torch.finfo(shifted.dtype).max:
         shifted = shifted.double()
-    if (
-        temperature < torch.finfo(shifted.dtype).tiny
-    ):  # CUDA multiplies by 1 / temperature, which would be inf
+    # CUDA multiplies by 1 / temperature, which would be inf.
+    if temperature < torch.finfo(shifted.dtype).tiny:
         shifted, temperature = shifted.double() * 2.0**64, temperature * 2.0**64
     return shifted / (half * temperature)
 
@@ -77,12 +82,12 @@ def apply_temperature(logits, temperature, dim=-1):
 
 # --8<-- [start:temperature_softmax]
 def temperature_softmax(logits, temperature, dim=-1):
-    """Return softmax(logits / temperature) along `dim`: same shape, device and dtype, entries that sum to 1.
+    """Return softmax(logits / temperature) along `dim`.
 
-    temperature: one Python number >= 0; 0 is the limit (largest logit, ties split
-    equally), inf is uniform over the finite logits. Negative or NaN raises ValueError,
-    a tensor too. A row that is all -inf, or holds +inf or NaN, becomes NaN at every
-    temperature.
+    Same shape, device and dtype, entries that sum to 1. temperature: one Python number
+    >= 0; 0 is the limit (largest logit, ties split equally), inf is uniform over the
+    finite logits. Negative or NaN raises ValueError, a tensor too. A row that is all
+    -inf, or holds +inf or NaN, becomes NaN at every temperature.
     """
     _, dtype = as_floating(logits)
     return softmax(apply_temperature(logits, temperature, dim), dim).to(dtype)
@@ -93,10 +98,10 @@ def temperature_softmax(logits, temperature, dim=-1):
 
 # --8<-- [start:power_temperature]
 def power_temperature(probs, temperature, dim=-1):
-    """Return probs ** (1 / temperature), normalised along `dim`: temperature for probabilities.
+    """Return probs ** (1 / temperature), normalised along `dim`.
 
-    probs: numbers >= 0, need not sum to 1. A 0 stays 0 at every temperature. A row of
-    zeros, or with a negative entry, becomes NaN.
+    Temperature for probabilities. probs: numbers >= 0, need not sum to 1. A 0 stays 0
+    at every temperature. A row of zeros, or with a negative entry, becomes NaN.
     """
     probs, dtype = as_floating(probs)
     if probs.numel() == 0:
@@ -110,20 +115,19 @@ def power_temperature(probs, temperature, dim=-1):
 
 # --8<-- [start:entropy_from_logits]
 def entropy_from_logits(logits, dim=-1):
-    """Return the entropy of softmax(logits) along `dim`, in nats: 0 for one sure option, ln n for n equal ones.
+    """Return the entropy of softmax(logits) along `dim`, in nats.
 
-    A -inf has probability 0 and adds nothing, to the gradient neither. A row that is
-    all -inf, or holds +inf or NaN, gives NaN. Small entropies keep their relative
-    accuracy.
+    0 for one sure option, ln n for n equal ones. A -inf has probability 0 and adds
+    nothing, to the gradient neither. A row that is all -inf, or holds +inf or NaN,
+    gives NaN. Small entropies keep their relative accuracy.
     """
     logits, dtype = as_floating(logits)
     shifted = logits - logits.amax(dim, keepdim=True)
     weights = torch.exp(shifted)
     ties = (shifted == 0).sum(dim)
     rest = weights.masked_fill(shifted == 0, 0.0).sum(dim)
-    lse = torch.log(ties.to(rest.dtype)) + torch.log1p(
-        rest / ties
-    )  # log(ties + rest) would round a small rest away
+    # log(ties + rest) would round a small rest away.
+    lse = torch.log(ties.to(rest.dtype)) + torch.log1p(rest / ties)
     mean = (weights * shifted.masked_fill(weights == 0, 0.0)).sum(dim) / (ties + rest)
     return (lse - mean).to(dtype)
 
@@ -133,18 +137,17 @@ def entropy_from_logits(logits, dim=-1):
 
 # --8<-- [start:temperature_derivatives]
 def temperature_derivatives(logits, temperature, dim=-1):
-    """Return (dp/dT, dH/dT) of p = softmax(logits / T): how probabilities and entropy move with temperature.
+    """Return (dp/dT, dH/dT): how p = softmax(logits / T) and its entropy move with T.
 
     dp_i/dT = -p_i (z_i - E z) / T**2, shape of logits; dH/dT = Var(z) / T**3 >= 0,
-    without `dim`. E and Var are taken under p. Raises ValueError unless 0 < temperature
-    < inf.
+    without `dim`. E and Var are taken under p.
+    Raises ValueError unless 0 < temperature < inf.
     """
     _, dtype = as_floating(logits)
     if not 0 < check_temperature(temperature) < math.inf:
         raise ValueError(f"temperature must be > 0 and finite, got {temperature}")
-    scaled = apply_temperature(
-        logits, temperature, dim
-    )  # z / T up to a constant, which drops out
+    # z / T up to a constant, which drops out.
+    scaled = apply_temperature(logits, temperature, dim)
     probs = softmax(scaled, dim)
     scaled = scaled.masked_fill(probs == 0, 0.0)  # 0 * (-inf) counts as 0
     centred = scaled - (probs * scaled).sum(dim, keepdim=True)
@@ -158,10 +161,11 @@ def temperature_derivatives(logits, temperature, dim=-1):
 
 # --8<-- [start:top_k_filter]
 def top_k_filter(logits, k):
-    """Return logits with -inf for all but the k largest of each row; of equal ones the lowest index stays.
+    """Return logits with -inf for all but the k largest of each row.
 
-    k: integer >= 1; k >= n keeps everything. A NaN counts as largest and stays.
-    `torch.topk` keeps exactly k too, but does not promise which of equal ones.
+    k: integer >= 1; k >= n keeps everything. Of equal logits the lowest index stays;
+    `torch.topk` keeps exactly k too, but does not promise which. A NaN counts as
+    largest and stays.
     """
     if not (isinstance(k, int) and k >= 1):
         raise ValueError(f"k must be an integer >= 1, got {k}")
@@ -176,11 +180,11 @@ def top_k_filter(logits, k):
 
 # --8<-- [start:top_p_mask]
 def top_p_mask(probs, p):
-    """Return True for the smallest set of most probable options whose mass reaches p; never an empty set.
+    """Return True for the smallest set of most probable options whose mass reaches p.
 
     probs (..., n) sum to 1 along the last dim. Of equal ones the lowest index goes
-    first. p = 1 keeps everything, p = 0 one option. Raises ValueError unless 0 <= p <=
-    1. A NaN row keeps everything.
+    first. p = 1 keeps everything, p = 0 one option: the set is never empty. A NaN row
+    keeps everything. Raises ValueError unless 0 <= p <= 1.
     """
     if not 0 <= p <= 1:
         raise ValueError(f"p must be between 0 and 1, got {p}")
@@ -188,12 +192,10 @@ def top_p_mask(probs, p):
     order = torch.argsort(probs, dim=-1, descending=True, stable=True)
     rank = torch.argsort(order, dim=-1)
     ranked = torch.gather(probs, -1, order)
-    reached = (
-        torch.cumsum(ranked, dim=-1)[..., :-1] >= p
-    )  # the option that crosses p belongs to the set
-    out = torch.cat(
-        [torch.zeros_like(ranked[..., :1], dtype=torch.bool), reached & (p < 1)], dim=-1
-    )
+    # The option that crosses p belongs to the set; the first one always does.
+    reached = torch.cumsum(ranked, dim=-1)[..., :-1] >= p
+    first = torch.zeros_like(ranked[..., :1], dtype=torch.bool)
+    out = torch.cat([first, reached & (p < 1)], dim=-1)
     return ~torch.gather(out, -1, rank)
 
 
@@ -202,14 +204,13 @@ def top_p_mask(probs, p):
 
 # --8<-- [start:top_p_filter]
 def top_p_filter(logits, p):
-    """Return logits with -inf outside the smallest set of options whose probability reaches p.
+    """Return logits with -inf outside the smallest set whose probability reaches p.
 
     The most probable option always stays. Raises ValueError unless 0 <= p <= 1.
     """
     logits, dtype = as_floating(logits)
-    probs = softmax(
-        logits.double()
-    )  # the sum that is compared with p may run over a whole vocabulary
+    # float64: the sum that is compared with p may run over a whole vocabulary.
+    probs = softmax(logits.double())
     return logits.masked_fill(~top_p_mask(probs, p), -math.inf).to(dtype)
 
 
@@ -218,7 +219,7 @@ def top_p_filter(logits, p):
 
 # --8<-- [start:min_p_filter]
 def min_p_filter(logits, p):
-    """Return logits with -inf for options less than p times as probable as the best one of their row.
+    """Return logits with -inf for options less than p times as probable as the best.
 
     probs_i < p * probs_max means logits_i < logits_max + ln p: no softmax is needed.
     Raises ValueError unless 0 <= p <= 1.
@@ -227,9 +228,8 @@ def min_p_filter(logits, p):
         raise ValueError(f"p must be between 0 and 1, got {p}")
     logits, dtype = as_floating(logits)
     shifted = logits - logits.amax(-1, keepdim=True)
-    return logits.masked_fill(
-        shifted < (math.log(p) if p > 0 else -math.inf), -math.inf
-    ).to(dtype)
+    threshold = math.log(p) if p > 0 else -math.inf
+    return logits.masked_fill(shifted < threshold, -math.inf).to(dtype)
 
 
 # --8<-- [end:min_p_filter]
@@ -244,11 +244,11 @@ def sampling_distribution(
     min_p=None,
     order="temperature_first",
 ):
-    """Return the probabilities a sampler draws from: temperature, then top-k, top-p, min-p, then softmax.
+    """Return the probabilities a sampler draws from: softmax after T and the filters.
 
-    order: "temperature_first" (filters see the tempered logits) or "temperature_last"
-    (they see the raw ones). A filter that is None is off. Raises ValueError for any
-    other order.
+    The filters run in the order top-k, top-p, min-p; None is off. order:
+    "temperature_first" (they see the tempered logits) or "temperature_last" (they see
+    the raw ones). Raises ValueError for any other order.
     """
     if order not in ("temperature_first", "temperature_last"):
         raise ValueError(
@@ -271,19 +271,18 @@ def sampling_distribution(
 
 # --8<-- [start:inverse_cdf]
 def inverse_cdf(probs, u):
-    """Return the first index whose cumulative probability exceeds u, for every u in [0, 1].
+    """Return the first index whose cumulative probability exceeds u.
 
-    probs (..., n) need not sum to exactly 1; u, a tensor or a number, broadcasts
-    against (...). The index always has a positive probability; a row without a
-    positive, finite total gives -1.
+    probs (..., n) need not sum to exactly 1; u in [0, 1], a tensor or a number,
+    broadcasts against (...). The index always has a positive probability; a row without
+    a positive, finite total gives -1.
     """
     probs = as_floating(probs)[0].double()
     u = torch.as_tensor(u, dtype=torch.float64, device=probs.device)
     cdf = torch.cumsum(probs, dim=-1)
     index = (cdf <= (u * cdf[..., -1])[..., None]).sum(-1)
-    last = torch.where(
-        probs > 0, torch.arange(probs.shape[-1], device=probs.device), -1
-    ).amax(-1)
+    indices = torch.arange(probs.shape[-1], device=probs.device)
+    last = torch.where(probs > 0, indices, -1).amax(-1)
     drawable = (cdf[..., -1] > 0) & (cdf[..., -1] < math.inf)
     return torch.where(drawable, torch.minimum(index, last), -1)
 
@@ -306,11 +305,11 @@ def gumbel_noise(u):
 
 # --8<-- [start:sample]
 def sample(probs, generator, size=None):
-    """Return random indices drawn from probs (..., n): shape (...), or (size, ...) when size is given.
+    """Return random indices drawn from probs (..., n).
 
-    generator: a torch.Generator on the device of probs. The same seed gives the same
-    indices on the same device; other devices have other streams. A row without mass
-    gives -1.
+    Shape (...), or (size, ...) when size is given. generator: a torch.Generator on the
+    device of probs. The same seed gives the same indices on the same device; other
+    devices have other streams. A row without mass gives -1.
     """
     shape = probs.shape[:-1] if size is None else (size, *probs.shape[:-1])
     u = torch.rand(shape, generator=generator, device=probs.device, dtype=torch.float64)
@@ -322,19 +321,17 @@ def sample(probs, generator, size=None):
 
 # --8<-- [start:gumbel_max]
 def gumbel_max(logits, generator, size=None):
-    """Return random indices drawn from softmax(logits), logits (..., n), without computing a softmax.
+    """Return random indices drawn from softmax(logits), without computing a softmax.
 
-    Shape (...), or (size, ...) when size is given; generator as in `sample`. A row that
-    is all -inf, or holds +inf or NaN, gives -1.
+    logits (..., n); shape (...), or (size, ...) when size is given; generator as in
+    `sample`. A row that is all -inf, or holds +inf or NaN, gives -1.
     """
     logits = as_floating(logits)[0]
     shape = logits.shape if size is None else (size, *logits.shape)
-    u = torch.rand(
-        shape, generator=generator, device=logits.device, dtype=torch.float64
-    )
-    return torch.where(
-        logits.amax(-1).isfinite(), torch.argmax(logits + gumbel_noise(u), dim=-1), -1
-    )
+    device = logits.device
+    u = torch.rand(shape, generator=generator, device=device, dtype=torch.float64)
+    drawn = torch.argmax(logits + gumbel_noise(u), dim=-1)
+    return torch.where(logits.amax(-1).isfinite(), drawn, -1)
 
 
 # --8<-- [end:gumbel_max]
@@ -342,11 +339,11 @@ def gumbel_max(logits, generator, size=None):
 
 # --8<-- [start:temperature_for_entropy]
 def temperature_for_entropy(logits, target_entropy):
-    """Return the temperature at which softmax(logits / T) has the wanted entropy (nats); one for each row.
+    """Return the temperature at which softmax(logits / T) has the wanted entropy.
 
-    Entropy grows with T, so bisection on log T finds it. NaN where the target does not
-    lie strictly between ln(number of ties for first), at T = 0, and ln(number of finite
-    logits), at T = inf.
+    In nats, one temperature a row. Entropy grows with T, so bisection on log T finds
+    it. NaN where the target does not lie strictly between ln(number of ties for first),
+    at T = 0, and ln(number of finite logits), at T = inf.
     """
     logits = apply_temperature(logits, 1.0).double()
     lowest = (logits == 0).sum(-1).double().log()
@@ -354,13 +351,10 @@ def temperature_for_entropy(logits, target_entropy):
     low, high = torch.full_like(lowest, -700.0), torch.full_like(lowest, 700.0)  # log T
     for _ in range(64):
         middle = (low + high) / 2
-        too_cold = (
-            entropy_from_logits(logits / middle.exp()[..., None]) < target_entropy
-        )
-        low, high = (
-            torch.where(too_cold, middle, low),
-            torch.where(too_cold, high, middle),
-        )
+        entropy = entropy_from_logits(logits / middle.exp()[..., None])
+        too_cold = entropy < target_entropy
+        low = torch.where(too_cold, middle, low)
+        high = torch.where(too_cold, high, middle)
     within = (lowest < target_entropy) & (highest > target_entropy)
     return torch.where(within, ((low + high) / 2).exp(), math.nan)
 
@@ -370,38 +364,36 @@ def temperature_for_entropy(logits, target_entropy):
 
 # --8<-- [start:fit_temperature]
 def fit_temperature(logits, targets):
-    """Return the temperature that minimises the mean of -log softmax(logits / T)[target], a 0-d float64 tensor.
+    """Return the T > 0 that minimises the mean of -log softmax(logits / T)[target].
 
-    logits (N, n), targets (N,) integers. The loss is convex in 1/T, with slope mean(E z
-    - z_target) there, so bisection finds where the slope is 0. NaN when no finite T > 0
-    is best: every target has the largest logit (T -> 0), or targets lie no higher than
-    the average (T -> inf).
+    A 0-d float64 tensor; logits (N, n), targets (N,) integers. The loss is convex in
+    1/T; its slope there is mean(E z - z_target), and bisection finds where that is 0.
+    NaN when no finite T > 0 is best: every target has the largest logit (T -> 0), or
+    targets lie no higher than the average (T -> inf).
     """
     if logits.ndim != 2 or targets.shape != logits.shape[:1]:
         raise ValueError(
-            f"need logits (N, n) and targets (N,), got {tuple(logits.shape)} and {tuple(targets.shape)}"
+            "need logits (N, n) and targets (N,), "
+            f"got {tuple(logits.shape)} and {tuple(targets.shape)}"
         )
     logits = apply_temperature(logits, 1.0).double()
     wanted = torch.gather(logits, -1, targets[:, None])[:, 0]
 
     def slope(scaled):
         probs = torch.softmax(scaled, dim=-1)
-        return ((probs * logits.masked_fill(probs == 0, 0.0)).sum(-1) - wanted).mean()
+        expected = (probs * logits.masked_fill(probs == 0, 0.0)).sum(-1)
+        return (expected - wanted).mean()
 
-    exists = (slope(apply_temperature(logits, 0.0)) > 0) & (
-        slope(apply_temperature(logits, math.inf)) < 0
-    )
-    low, high = (
-        torch.full_like(wanted.mean(), -700.0),
-        torch.full_like(wanted.mean(), 700.0),
-    )  # log T
+    coldest = slope(apply_temperature(logits, 0.0))
+    hottest = slope(apply_temperature(logits, math.inf))
+    low = torch.full_like(coldest, -700.0)  # log T
+    high = torch.full_like(coldest, 700.0)
     for _ in range(64):
         middle = (low + high) / 2
         too_hot = slope(logits / middle.exp()) < 0
-        low, high = (
-            torch.where(too_hot, low, middle),
-            torch.where(too_hot, middle, high),
-        )
+        low = torch.where(too_hot, low, middle)
+        high = torch.where(too_hot, middle, high)
+    exists = (coldest > 0) & (hottest < 0)
     return torch.where(exists, ((low + high) / 2).exp(), math.nan)
 
 
@@ -410,15 +402,16 @@ def fit_temperature(logits, targets):
 
 # --8<-- [start:expected_calibration_error]
 def expected_calibration_error(probs, targets, bins=10):
-    """Return how far confidence is from accuracy, averaged over `bins` equal bins of confidence, a 0-d tensor.
+    """Return how far confidence is from accuracy, averaged over bins of confidence.
 
-    probs (N, n), targets (N,) integers; confidence is the largest probability of a row.
-    0 is perfect, 1 the worst.
+    A 0-d tensor; probs (N, n), targets (N,) integers; confidence is the largest
+    probability of a row, and the `bins` are equally wide. 0 is perfect, 1 the worst.
     """
     probs, _ = as_floating(probs)
     if probs.ndim != 2 or targets.shape != probs.shape[:1]:
         raise ValueError(
-            f"need probs (N, n) and targets (N,), got {tuple(probs.shape)} and {tuple(targets.shape)}"
+            "need probs (N, n) and targets (N,), "
+            f"got {tuple(probs.shape)} and {tuple(targets.shape)}"
         )
     confidence, predicted = probs.max(dim=-1)
     correct = (predicted == targets).to(probs.dtype)
