@@ -1,4 +1,4 @@
-"""Saturation in NumPy: the Jacobian of softmax, how large it is, and softmaxes that need not spend everything."""
+"""Saturation in NumPy: the Jacobian of softmax, how large it is, what tames it."""
 
 # --8<-- [start:imports]
 import numpy as np
@@ -11,7 +11,7 @@ from snippets.temperature.numpy_reference import entropy_from_logits
 
 # --8<-- [start:softmax_jacobian_simple]
 def softmax_jacobian_simple(logits):
-    """Return the (n, n) derivatives dp_i/dz_j of p = softmax(logits), for one row (n,) of finite logits."""
+    """Return the (n, n) derivatives of softmax(logits): one row, finite logits."""
     probs = softmax(logits)
     return np.diag(probs) - np.outer(probs, probs)
 
@@ -21,7 +21,7 @@ def softmax_jacobian_simple(logits):
 
 # --8<-- [start:softmax_vjp_simple]
 def softmax_vjp_simple(logits, grad):
-    """Return what softmax passes back: p * (grad - <p, grad>), for one row (n,); no matrix is built."""
+    """Return p * (grad - <p, grad>) for p = softmax(logits): one row, finite logits."""
     probs = softmax(logits)
     return probs * (grad - np.sum(probs * grad))
 
@@ -31,15 +31,14 @@ def softmax_vjp_simple(logits, grad):
 
 # --8<-- [start:one_minus]
 def one_minus(probs):
-    """Return 1 - p for every entry of rows that sum to 1, the small ones too: shape of probs.
+    """Return 1 - p for every entry of rows that sum to 1, the small ones too.
 
     Beside a probability of 1e-20 the largest one is stored as 1, and 1 - 1 is 0. So
     what an entry above one half lacks is added up from the others of its row.
     """
     above_half = probs > 0.5
-    rest = np.sum(
-        np.where(above_half, 0, probs), axis=-1, keepdims=True, dtype=np.float64
-    )
+    others = np.where(above_half, 0, probs)
+    rest = np.sum(others, axis=-1, keepdims=True, dtype=np.float64)
     return np.where(above_half, rest, 1 - probs)
 
 
@@ -48,19 +47,16 @@ def one_minus(probs):
 
 # --8<-- [start:check_distribution]
 def check_distribution(probs):
-    """Return probs (..., n) in float64 and the result dtype; raise ValueError unless rows are >= 0 and sum to 1.
+    """Return probs (..., n) in float64, and the dtype the result should have.
 
-    A row that holds NaN passes: it is the softmax of a broken row, and stays visible.
+    Raises ValueError unless every row is >= 0 and sums to 1, up to float16 rounding. A
+    row that holds NaN passes: it is the softmax of a broken row, and stays visible.
     """
     probs, dtype = as_floating(probs)
     probs = np.atleast_1d(probs).astype(np.float64, copy=False)
     total = np.sum(probs, axis=-1)
-    if probs.size and (
-        np.any(probs < 0) or np.any(np.abs(total - 1) > 1e-2)
-    ):  # float16 rounds by less
-        raise ValueError(
-            f"probs must be >= 0 and sum to 1 along the last axis, got sum {total}"
-        )
+    if probs.size and (np.any(probs < 0) or np.any(np.abs(total - 1) > 1e-2)):
+        raise ValueError(f"probs must be >= 0 and sum to 1 in a row, got sum {total}")
     return probs, dtype
 
 
@@ -69,17 +65,17 @@ def check_distribution(probs):
 
 # --8<-- [start:softmax_jacobian]
 def softmax_jacobian(logits):
-    """Return the derivatives dp_i/dz_j = p_i (1[i = j] - p_j) of p = softmax(logits): (..., n) gives (..., n, n).
+    """Return the derivatives dp_i/dz_j = p_i (1[i = j] - p_j) of p = softmax(logits).
 
-    Symmetric; rows and columns sum to 0. A single number counts as a row of one. A row
-    of logits that softmax turns into NaN gives a matrix of NaN; the others do not
-    notice. It holds n * n numbers: for gradients use softmax_vjp.
+    logits (..., n) give (..., n, n), symmetric, rows and columns summing to 0. A single
+    number counts as a row of one. A row of logits that softmax turns into NaN gives a
+    matrix of NaN; the others do not notice. For gradients use softmax_vjp: no matrix.
     """
     logits, dtype = as_floating(logits)
     probs = softmax(np.atleast_1d(logits))
     outer = probs[..., :, None] * probs[..., None, :]
-    same = np.eye(probs.shape[-1], dtype=bool)
-    return np.where(same, (probs * one_minus(probs))[..., None], -outer).astype(dtype)
+    diagonal = (probs * one_minus(probs))[..., None]
+    return np.where(np.eye(probs.shape[-1], dtype=bool), diagonal, -outer).astype(dtype)
 
 
 # --8<-- [end:softmax_jacobian]
@@ -87,13 +83,15 @@ def softmax_jacobian(logits):
 
 # --8<-- [start:check_same_shape]
 def check_same_shape(logits, grad):
-    """Return logits and grad as floating arrays and the dtype of logits; raise ValueError if their shapes differ."""
+    """Return logits and grad as floating arrays, and the dtype of logits.
+
+    Raises ValueError if their shapes differ.
+    """
     logits, dtype = as_floating(logits)
     grad, _ = as_floating(grad)
     if logits.shape != grad.shape:
-        raise ValueError(
-            f"logits and grad must have the same shape, got {logits.shape} and {grad.shape}"
-        )
+        shapes = f"{logits.shape} and {grad.shape}"
+        raise ValueError(f"logits and grad must have the same shape, got {shapes}")
     return logits, grad, dtype
 
 
@@ -102,19 +100,19 @@ def check_same_shape(logits, grad):
 
 # --8<-- [start:softmax_vjp]
 def softmax_vjp(logits, grad):
-    """Return dL/dz, given grad = dL/dp for p = softmax(logits): p * (grad - <p, grad>), shape of logits.
+    """Return dL/dz = p * (grad - <p, grad>), from grad = dL/dp for p = softmax(logits).
 
-    O(n): no Jacobian is built. Every row sums to 0. grad is centred twice: the first
-    mean is rounded, and what it misses is all there is to a saturated row. NaN in a row
-    of logits or grad makes that row NaN. Raises ValueError if the shapes differ.
+    Shape and dtype of logits; O(n), no Jacobian is built. Every row sums to 0. grad is
+    centred twice: the first mean is rounded, and what it misses is all there is to a
+    saturated row. NaN in a row of logits or grad makes that row NaN.
+    Raises ValueError if the shapes differ.
     """
     logits, grad, dtype = check_same_shape(logits, grad)
     probs = softmax(logits)
-    with np.errstate(
-        invalid="ignore", over="ignore"
-    ):  # inf - inf in grad is that row's NaN
+    with np.errstate(invalid="ignore", over="ignore"):  # inf - inf is that row's NaN
         for _ in range(2):
-            grad = grad - np.sum(probs * grad, axis=-1, keepdims=True, dtype=np.float64)
+            mean = np.sum(probs * grad, axis=-1, keepdims=True, dtype=np.float64)
+            grad = grad - mean
         return (probs * grad).astype(dtype)
 
 
@@ -123,22 +121,20 @@ def softmax_vjp(logits, grad):
 
 # --8<-- [start:log_softmax_vjp]
 def log_softmax_vjp(logits, grad):
-    """Return dL/dz, given grad = dL/d(log p) for p = softmax(logits): grad - p * sum(grad), shape of logits.
+    """Return dL/dz = grad - p * sum(grad), from grad = dL/d(log p) for p = softmax(z).
 
-    Every row sums to 0. An entry with p above one half is computed as grad * (1 - p)
-    minus p times the sum of the other grads, which keeps a gradient of 1e-17. NaN in a
-    row of logits or grad makes that row NaN. Raises ValueError if the shapes differ.
+    Shape and dtype of logits. Every row sums to 0. Where p is above one half it is
+    computed as grad * (1 - p) - p * (sum of the other grads), which keeps a gradient of
+    1e-17. NaN in a row of logits or grad makes that row NaN.
+    Raises ValueError if the shapes differ.
     """
     logits, grad, dtype = check_same_shape(logits, grad)
     probs = softmax(logits)
     above_half = probs > 0.5
-    with np.errstate(
-        invalid="ignore", over="ignore"
-    ):  # inf - inf in grad is that row's NaN
+    with np.errstate(invalid="ignore", over="ignore"):  # inf - inf is that row's NaN
         total = np.sum(grad, axis=-1, keepdims=True, dtype=np.float64)
-        others = np.sum(
-            np.where(above_half, 0, grad), axis=-1, keepdims=True, dtype=np.float64
-        )
+        others = np.where(above_half, 0, grad)
+        others = np.sum(others, axis=-1, keepdims=True, dtype=np.float64)
         confident = grad * one_minus(probs) - probs * others
         return np.where(above_half, confident, grad - probs * total).astype(dtype)
 
@@ -148,12 +144,12 @@ def log_softmax_vjp(logits, grad):
 
 # --8<-- [start:entropy_grad]
 def entropy_grad(logits):
-    """Return dH/dz, the gradient of the entropy of softmax(logits): -p * (z - <p, z>), shape of logits.
+    """Return dH/dz = -p * (z - <p, z>), the gradient of the entropy of softmax(logits).
 
-    It is -p * (log p + H) = -J z. Follow it uphill and attention spreads (an entropy
-    bonus). It is 0 where all logits are equal, and it fades near a one-hot row like
-    every other gradient. A -inf beside finite logits gets 0; a row that softmax turns
-    into NaN becomes NaN.
+    Shape and dtype of logits. It is -p * (log p + H) = -J z. Uphill, attention spreads
+    (an entropy bonus). It is 0 where all logits are equal, and fades near a one-hot row
+    like every other gradient. A -inf beside finite logits gets 0; a row that softmax
+    turns into NaN becomes NaN.
     """
     logits, dtype = as_floating(logits)
     unweighted = softmax(logits) == 0  # 0 * (-inf) counts as 0
@@ -165,11 +161,11 @@ def entropy_grad(logits):
 
 # --8<-- [start:gini_simpson]
 def gini_simpson(probs):
-    """Return tr J = sum p_i (1 - p_i) = 1 - sum p_i**2 along the last axis: 0 for one-hot, 1 - 1/n for uniform.
+    """Return tr J = sum p_i (1 - p_i) = 1 - sum p_i**2 of every row of probs (..., n).
 
-    It is the chance that two draws differ, and never above H / (2 ln 2), H in nats.
-    Raises ValueError unless the rows are distributions. Source: Harremoës and Topsøe
-    2001.
+    0 for one-hot, 1 - 1/n for uniform: the chance that two draws differ. Never above
+    H / (2 ln 2), H in nats. Raises ValueError unless the rows are distributions.
+    Source: Harremoës and Topsøe 2001.
     """
     probs, dtype = check_distribution(probs)
     return np.sum(probs * one_minus(probs), axis=-1).astype(dtype)
@@ -180,30 +176,24 @@ def gini_simpson(probs):
 
 # --8<-- [start:jacobian_spectral_norm]
 def jacobian_spectral_norm(probs):
-    """Return ||J||_2, the largest eigenvalue of diag(p) - p p^T, for every row of probs (..., n); no matrix is built.
+    """Return ||J||_2, the largest eigenvalue of diag(p) - p p^T, of every row of probs.
 
-    Bisection on sum_i p_i / (p_i - x) = 0, whose root lies between the two largest
-    probabilities and between max p(1 - p) and twice that (Gershgorin). Never above 1/2,
-    reached at a two-way tie. Raises ValueError unless the rows are distributions.
+    It is the root of sum_i p_i / (p_i - x) between the two largest probabilities, and
+    lies between max p(1 - p) and twice that (Gershgorin). At most 1/2: a two-way tie.
+    Bisection: O(n), no matrix. Raises ValueError unless the rows are distributions.
     Source: Golub 1973.
     """
     probs, dtype = check_distribution(probs)
-    padded = np.append(
-        probs, np.zeros((*probs.shape[:-1], 2)), axis=-1
-    )  # so that n = 1 has a second one
-    second, first = np.moveaxis(np.sort(padded, axis=-1)[..., -2:], -1, 0)
+    padding = np.zeros((*probs.shape[:-1], 2))  # so that n = 1 has a second largest
+    ordered = np.sort(np.append(probs, padding, axis=-1), axis=-1)
     diagonal = np.max(probs * one_minus(probs), axis=-1, initial=0)
-    low, high = np.maximum(second, diagonal), np.minimum(first, 2 * diagonal)
-    with np.errstate(divide="ignore", invalid="ignore"):  # x meets a p_i, or both are 0
-        for _ in range(
-            52
-        ):  # low and high differ by a factor of 2 at most: this is every bit
-            middle = (low + high) / 2
-            too_high = np.sum(probs / (probs - middle[..., None]), axis=-1) > 0
-            low, high = (
-                np.where(too_high, low, middle),
-                np.where(too_high, middle, high),
-            )
+    low = np.maximum(ordered[..., -2], diagonal)
+    high = np.minimum(ordered[..., -1], 2 * diagonal)
+    with np.errstate(divide="ignore", invalid="ignore"):  # x may meet a p_i
+        for _ in range(52):  # from a factor of 2 down to the last bit
+            x = (low + high) / 2
+            too_high = np.sum(probs / (probs - x[..., None]), axis=-1) > 0
+            low, high = np.where(too_high, low, x), np.where(too_high, x, high)
     return high.astype(dtype)
 
 
@@ -212,20 +202,19 @@ def jacobian_spectral_norm(probs):
 
 # --8<-- [start:attention_entropy_floor]
 def attention_entropy_floor(n, sigma):
-    """Return the smallest entropy (nats) of softmax over n logits of which the centred norm is at most sigma.
+    """Return the least entropy of n weights whose logits, centred, have norm <= sigma.
 
-    n: integer >= 1; sigma: numbers >= 0, inf included, any shape, which is the shape
-    returned. The row that reaches it has one logit sigma * sqrt(n / (n - 1)) above n -
-    1 equal ones. Source: the form of Zhai et al. 2023, theorem 3.1.
+    In nats. n: integer >= 1; sigma: numbers >= 0, inf included, of any shape, which is
+    returned. Reached by one logit sigma * sqrt(n / (n - 1)) above n - 1 equal ones.
+    Source: the form of Zhai et al. 2023, theorem 3.1.
     """
     if not (isinstance(n, (int, np.integer)) and n >= 1):
         raise ValueError(f"n must be an integer >= 1, got {n}")
     sigma, dtype = as_floating(sigma)
     if not np.all(sigma >= 0):
         raise ValueError(f"sigma must be >= 0, got {sigma}")
-    gap = np.minimum(sigma.astype(np.float64), 1e4) * np.sqrt(
-        n / max(n - 1, 1)
-    )  # exp(-1e4) is 0: no inf * 0
+    sigma = np.minimum(sigma.astype(np.float64), 1e4)  # exp(-1e4) is 0: no inf * 0
+    gap = sigma * np.sqrt(n / max(n - 1, 1))
     others = (n - 1) * np.exp(-gap)
     return (np.log1p(others) + gap * others / (1 + others)).astype(dtype)
 
@@ -235,7 +224,7 @@ def attention_entropy_floor(n, sigma):
 
 # --8<-- [start:softmax_off_by_one]
 def softmax_off_by_one(logits, axis=-1):
-    """Return exp(z_i) / (1 + sum_j exp(z_j)) along `axis`: weights >= 0 that sum to less than 1.
+    """Return exp(z_i) / (1 + sum_j exp(z_j)) along `axis`: the sum may be less than 1.
 
     The softmax of the logits and one more of 0, which takes what nobody wants. A row
     that is all -inf gets zeros; one that holds +inf or NaN becomes NaN. Not shift
@@ -243,9 +232,7 @@ def softmax_off_by_one(logits, axis=-1):
     """
     logits, dtype = as_floating(logits)
     highest = np.max(logits, axis=axis, keepdims=True, initial=0)
-    with np.errstate(
-        invalid="ignore", over="ignore"
-    ):  # inf - inf and -3e38 - 3e38 are meant
+    with np.errstate(invalid="ignore", over="ignore"):  # inf - inf, -3e38 - 3e38
         weights = np.exp(logits - highest)
     total = np.sum(weights, axis=axis, keepdims=True, dtype=np.float64)
     return (weights / (np.exp(-highest) + total)).astype(dtype)
@@ -256,7 +243,7 @@ def softmax_off_by_one(logits, axis=-1):
 
 # --8<-- [start:softcap]
 def softcap(x, cap):
-    """Return cap * tanh(x / cap): close to x while |x| is far below cap, never beyond cap; shape of x.
+    """Return cap * tanh(x / cap): close to x while |x| is far below cap, never above.
 
     cap: one finite number > 0. Scale first, cap second, mask last: a -inf would come
     back as -cap. Source: Bello et al. 2016; Gemma 2 caps attention scores at 50 and
@@ -265,9 +252,7 @@ def softcap(x, cap):
     if not (np.ndim(cap) == 0 and 0 < cap < np.inf):
         raise ValueError(f"cap must be one finite number > 0, got {cap}")
     x, dtype = as_floating(x)
-    cap = np.float64(
-        cap
-    )  # a Python float would be rounded to the dtype of x: 1e-50 to 0
+    cap = np.float64(cap)  # a Python float takes the dtype of x, where 1e-50 may be 0
     with np.errstate(over="ignore"):
         return (cap * np.tanh(x / cap)).astype(dtype)
 
@@ -277,18 +262,17 @@ def softcap(x, cap):
 
 # --8<-- [start:attention_statistics]
 def attention_statistics(weights):
-    """Return three numbers for attention weights (layers, n_q, n_k) that often share one name, "collapse".
+    """Return three numbers about attention maps (layers, n_q, n_k): three "collapses".
 
-    Mean row entropy (nats): near 0 is entropy collapse. Mean weight on the first key:
-    high is an attention sink. Mean cosine of the same row in neighbouring layers, over
-    the other keys: near 1 is attention collapse. Raises ValueError for fewer than two
-    layers and for rows that are no distributions.
+    1. Mean entropy of a row (nats): near 0 is entropy collapse. 2. Mean weight on the
+    first key: high is an attention sink. 3. Mean cosine of the same row in neighbouring
+    layers, over the other keys: near 1 is attention collapse.
+    Raises ValueError for fewer than two layers, and unless the rows are distributions.
     """
     weights, _ = check_distribution(weights)
-    if weights.ndim != 3 or len(weights) < 2:
-        raise ValueError(
-            f"weights must be (layers >= 2, n_q, n_k), got shape {weights.shape}"
-        )
+    shape = weights.shape
+    if len(shape) != 3 or shape[0] < 2:
+        raise ValueError(f"weights must be (layers >= 2, n_q, n_k), got shape {shape}")
     with np.errstate(divide="ignore"):  # log 0 is -inf: probability 0
         entropy = np.mean(entropy_from_logits(np.log(weights)))
     others = weights[..., 1:]  # a sink in both layers would make them look alike

@@ -1,4 +1,4 @@
-"""What the saturation chapter runs in PyTorch: each section prints what the page says."""
+"""What the saturation chapter runs in PyTorch, each section with what it prints."""
 
 import torch
 
@@ -24,8 +24,8 @@ for row in jacobian.tolist():
     #> [-0.1598, 0.1837, -0.0239]
     #> [-0.065, -0.0239, 0.0889]
 measured = torch.autograd.functional.jacobian(softmax, logits)
-print("autograd agrees:", torch.allclose(jacobian, measured, rtol=1e-12, atol=1e-16))
-#> autograd agrees: True
+print("as autograd:", torch.allclose(jacobian, measured, rtol=1e-12, atol=1e-16))
+#> as autograd: True
 # --8<-- [end:jacobian]
 
 
@@ -35,22 +35,26 @@ logits, grad = torch.randn(2, 1000, dtype=torch.float64, generator=generator)
 logits.requires_grad_()
 softmax(logits).backward(grad)
 by_hand = softmax_vjp(logits.detach(), grad)
-print("autograd agrees:", torch.allclose(by_hand, logits.grad, rtol=1e-9, atol=1e-15))
-#> autograd agrees: True
+print("as autograd:", torch.allclose(by_hand, logits.grad, rtol=1e-9, atol=1e-15))
+#> as autograd: True
 # --8<-- [end:vjp]
 
 
 # --8<-- [start:vjp_saturated]
 logits = torch.tensor([40.0, 0.0], dtype=torch.float64, requires_grad=True)
 grad = torch.tensor([1.0, 0.0], dtype=torch.float64)
-for function, by_hand in ((torch.softmax, softmax_vjp), (torch.log_softmax, log_softmax_vjp)):
-    (autograd,) = torch.autograd.grad(function(logits, -1), logits, grad)
-    print("autograd", [f"{g:.3g}" for g in autograd.tolist()])
-    #> autograd ['0', '-4.25e-18']
-    #> autograd ['0', '-4.25e-18']
-    print("by hand ", [f"{g:.3g}" for g in by_hand(logits.detach(), grad).tolist()])
-    #> by hand  ['4.25e-18', '-4.25e-18']
-    #> by hand  ['4.25e-18', '-4.25e-18']
+(autograd,) = torch.autograd.grad(torch.softmax(logits, -1), logits, grad)
+print("softmax, autograd:    ", [f"{g:.3g}" for g in autograd.tolist()])
+#> softmax, autograd:     ['0', '-4.25e-18']
+by_hand = softmax_vjp(logits.detach(), grad)
+print("softmax, by hand:     ", [f"{g:.3g}" for g in by_hand.tolist()])
+#> softmax, by hand:      ['4.25e-18', '-4.25e-18']
+(autograd,) = torch.autograd.grad(torch.log_softmax(logits, -1), logits, grad)
+print("log_softmax, autograd:", [f"{g:.3g}" for g in autograd.tolist()])
+#> log_softmax, autograd: ['0', '-4.25e-18']
+by_hand = log_softmax_vjp(logits.detach(), grad)
+print("log_softmax, by hand: ", [f"{g:.3g}" for g in by_hand.tolist()])
+#> log_softmax, by hand:  ['4.25e-18', '-4.25e-18']
 # --8<-- [end:vjp_saturated]
 
 
@@ -58,7 +62,8 @@ for function, by_hand in ((torch.softmax, softmax_vjp), (torch.log_softmax, log_
 for n in (2, 3, 100, 131_072):
     uniform, tie = torch.full((n,), 1 / n), torch.zeros(n)
     tie[:2] = 0.5
-    print(f"n = {n:<6}  uniform {jacobian_spectral_norm(uniform):.3g}  two-way tie {jacobian_spectral_norm(tie):.3g}")
+    norms = [jacobian_spectral_norm(probs) for probs in (uniform, tie)]
+    print("n = {:<6}  uniform {:.3g}  two-way tie {:.3g}".format(n, *norms))
     #> n = 2       uniform 0.5  two-way tie 0.5
     #> n = 3       uniform 0.333  two-way tie 0.5
     #> n = 100     uniform 0.01  two-way tie 0.5
@@ -74,8 +79,8 @@ losses = {
     "squared error of p": lambda z: (torch.softmax(z, -1) - one_hot).square().sum(),
 }
 for name, loss in losses.items():
-    logits = torch.tensor([10.0, 0.0, 0.0], dtype=torch.float64, requires_grad=True)  # sure of class 0
-    loss(logits).backward()
+    logits = torch.tensor([10.0, 0.0, 0.0], dtype=torch.float64)  # sure of class 0
+    loss(logits.requires_grad_()).backward()
     print(f"{name:<18}", [f"{g:.5g}" for g in logits.grad.tolist()])
     #> cross-entropy      ['0.99991', '-0.99995', '4.5396e-05']
     #> squared error of p ['0.00027233', '-0.00018156', '-9.0767e-05']
@@ -83,17 +88,17 @@ for name, loss in losses.items():
 
 
 # --8<-- [start:value_path]
-value = torch.randn(3, 4, generator=torch.Generator().manual_seed(0), requires_grad=True)
+value = torch.randn(3, 4, generator=torch.Generator().manual_seed(0)).requires_grad_()
 scores = torch.tensor([10.0, 0.0, 0.0], requires_grad=True)
 (torch.softmax(scores, -1) @ value).square().sum().backward()
-print(f"||dL/dV|| = {value.grad.norm():.2f}   ||dL/ds|| = {scores.grad.norm():.4f}")
-#> ||dL/dV|| = 5.49   ||dL/ds|| = 0.0018
+print(f"||dL/dV|| = {value.grad.norm():.2f}, ||dL/ds|| = {scores.grad.norm():.4f}")
+#> ||dL/dV|| = 5.49, ||dL/ds|| = 0.0018
 # --8<-- [end:value_path]
 
 
 # --8<-- [start:entropy_grad]
-logits = torch.tensor([2.0, 1.0, -torch.inf], dtype=torch.float64, requires_grad=True)  # the third is masked
-probs = torch.softmax(logits, -1)
+logits = torch.tensor([2.0, 1.0, -torch.inf], dtype=torch.float64)  # the last is masked
+probs = torch.softmax(logits.requires_grad_(), -1)
 (-(probs * probs.log()).sum()).backward()
 print("autograd:", [f"{g:.4f}" for g in logits.grad.tolist()])
 #> autograd: ['nan', 'nan', 'nan']
@@ -104,10 +109,10 @@ print("by hand: ", [f"{g:.4f}" for g in entropy_grad(logits.detach()).tolist()])
 
 # --8<-- [start:spend_nothing]
 scores = torch.full((8,), -5.0)  # nothing here is worth attending to
-for name, weights in (("softmax", softmax(scores)), ("off by one", softmax_off_by_one(scores))):
-    print(f"{name:<11} each {weights[0]:.4f}  together {weights.sum():.4f}")
-    #> softmax     each 0.1250  together 1.0000
-    #> off by one  each 0.0064  together 0.0511
+for function in (softmax, softmax_off_by_one):
+    print(f"{function.__name__:<18}  sum {function(scores).sum():.4f}")
+    #> softmax             sum 1.0000
+    #> softmax_off_by_one  sum 0.0511
 # --8<-- [end:spend_nothing]
 
 
@@ -123,16 +128,20 @@ print("slope:       ", [f"{g:.4f}" for g in scores.grad.tolist()])
 
 
 # --8<-- [start:three_collapses]
-n = 8
-diffuse = torch.softmax(torch.randn(2, n, n, generator=torch.Generator().manual_seed(0)), -1)
-sharp = 0.95 * torch.stack([torch.eye(n), torch.eye(n).roll(1, dims=1)]) + 0.05 / n  # each query has its own key
-sink = 0.6 * (torch.arange(n) == 0) + 0.4 * diffuse
-alike = torch.stack([diffuse[0], diffuse[0]])  # the second layer repeats the first
-for name, maps in (("healthy", diffuse), ("entropy collapse", sharp), ("sink", sink), ("attention collapse", alike)):
-    entropy, first, likeness = attention_statistics(maps)
-    print(f"{name:<19} entropy {entropy:.2f}  first key {first:.2f}  likeness of layers {likeness:.2f}")
-    #> healthy             entropy 1.68  first key 0.09  likeness of layers 0.52
-    #> entropy collapse    entropy 0.26  first key 0.12  likeness of layers 0.11
-    #> sink                entropy 1.23  first key 0.63  likeness of layers 0.52
-    #> attention collapse  entropy 1.67  first key 0.06  likeness of layers 1.00
+n, generator = 8, torch.Generator().manual_seed(0)
+diffuse = torch.softmax(torch.randn(2, n, n, generator=generator), -1)
+own_key = torch.stack([torch.eye(n), torch.eye(n).roll(1, dims=1)])  # one key a query
+maps = {
+    "healthy": diffuse,
+    "entropy collapse": 0.95 * own_key + 0.05 / n,
+    "attention sink": 0.6 * (torch.arange(n) == 0) + 0.4 * diffuse,
+    "attention collapse": torch.stack([diffuse[0], diffuse[0]]),  # the layers are equal
+}
+for name, weights in maps.items():
+    entropy, first, alike = attention_statistics(weights)
+    print(f"{name:<18}  entropy {entropy:.2f}  first {first:.2f}  alike {alike:.2f}")
+    #> healthy             entropy 1.68  first 0.09  alike 0.52
+    #> entropy collapse    entropy 0.26  first 0.12  alike 0.11
+    #> attention sink      entropy 1.23  first 0.63  alike 0.52
+    #> attention collapse  entropy 1.67  first 0.06  alike 1.00
 # --8<-- [end:three_collapses]

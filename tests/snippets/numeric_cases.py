@@ -84,12 +84,12 @@ ADAPTERS = {
     "softmax_jacobian": lambda s, x: s.saturation.softmax_jacobian(x["x"]),
     "softmax_vjp": lambda s, x: s.saturation.softmax_vjp(x["x"], x["g"]),
     "log_softmax_vjp": lambda s, x: s.saturation.log_softmax_vjp(x["x"], x["g"]),
+    "softcap": lambda s, x: s.saturation.softcap(x["x"], x["c"]),
     # attention
     "attention": _attention,
     "attention_dropout": _attention_dropout,
     "mha": lambda s, x: s.attention.multi_head_attention(x["q"], x["k"], x["v"], x["num_heads"]),
     "gqa": lambda s, x: s.attention.grouped_query_attention(x["q"], x["k"], x["v"]),
-    "softcap": lambda s, x: s.attention.softcap(x["x"], x["c"]),
     "qk_norm_attention": lambda s, x: s.attention.qk_norm_attention(x["q"], x["k"], x["v"], x["g"], x["eps"]),
     # online
     "merge_states": _merge_states,
@@ -109,7 +109,6 @@ PENDING = {
     "attention_dropout",
     "mha",
     "gqa",
-    "softcap",
     "qk_norm_attention",
     "online_attention",
     "merge_states",

@@ -321,7 +321,7 @@ def test_numbers_of_rows(function):
 @every_number
 @pytest.mark.parametrize("wrong", [[0.5, 0.6], [1.5, -0.5], [2.0, 1.0, 0.1], [0.5, 0.25]])
 def test_refuses_what_is_no_distribution(function, wrong):
-    with pytest.raises(ValueError, match=r"probs must be >= 0 and sum to 1 along the last axis, got sum"):
+    with pytest.raises(ValueError, match=r"probs must be >= 0 and sum to 1 in a row, got sum"):
         function(wrong)
 
 
