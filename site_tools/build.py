@@ -14,6 +14,7 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -91,7 +92,8 @@ def run(*command):
         [sys.executable, "-m", *command],
         cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
-    lines = [line for line in done.stdout.splitlines() if not line.startswith("INFO ")]
+    text = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)  # a failing cell reports in colours
+    lines = [line for line in text.splitlines() if not line.startswith("INFO ")]
     if done.returncode:
         trace = next((n for n, line in enumerate(lines) if line.startswith("Traceback ")), len(lines))
         lines = lines[:trace] + lines[trace:][-1:]

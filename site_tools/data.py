@@ -10,7 +10,8 @@ BILINGUAL = dict  # {zh = "…", en = "…"}
 FORMS = {
     "glossary": {"zh": str, "en": str, "zh_definition": str, "en_definition": str},
     "references": {
-        "authors": str, "title": str, "year": int, "venue": str, "arxiv?": str, "doi?": str, "url?": str, "read": BILINGUAL,
+        "authors": str, "title": str, "year": int, "venue": str, "read": BILINGUAL,
+        "arxiv?": str, "doi?": str, "url?": str,
     },
     "claims": {
         "line": str, "chapter": str, "verdict": str, "claim": BILINGUAL, "right": BILINGUAL, "sources": list,

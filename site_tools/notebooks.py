@@ -1,7 +1,7 @@
 """docs/labs/<lab>.py -> docs/<language>/labs/<lab>.ipynb.
 
-A lab is one Python file with `# %%` cells, in both languages: a Markdown cell tagged lang="zh" or lang="en" goes to that
-language, every other cell to both, so the code cannot differ. A cell that draws says what the figure shows with
+A lab is one Python file with `# %%` cells, in both languages: a Markdown cell tagged lang="zh" or lang="en" goes to
+that language, every other cell to both, so the code cannot differ. A cell that draws says what its plot shows with
 alt_zh="…" alt_en="…". Same source, same bytes.
 """
 
@@ -9,7 +9,6 @@ import jupytext
 import nbformat
 
 from site_tools import LANGUAGES
-
 
 
 def render(source, language):

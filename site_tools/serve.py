@@ -32,8 +32,8 @@ def main():
     port = parser.parse_args().port
     try:
         socket.create_server((HOST, port)).close()
-    except (OSError, OverflowError) as error:
-        sys.exit(f"Cannot listen on port {port} ({error}); choose another: make serve PORT={8001 if port == 8000 else 8000}")
+    except OSError as error:
+        sys.exit(f"Cannot listen on port {port} ({os.strerror(error.errno)}); choose another: make serve PORT={port + 1}")
     try:
         build()
     except BuildError as error:

@@ -1,8 +1,8 @@
 """Prepare what a command needs: `python3 setup.py site` or `python3 setup.py test`.
 
-Makes .venv, installs the pinned requirements into it and the node modules beside it. What is in place already, for the same
-content of the requirement files, is left alone. Every problem is one line on stderr. This file must run on any Python that a
-machine may have: no syntax or module that an old one lacks.
+Makes .venv, installs the pinned requirements into it and the node modules beside it. What is in place already, for the
+same content of the requirement files, is left alone. Every problem is one line on stderr. This file must run on any
+Python that a machine may have: no syntax or module that an old one lacks.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ def make_environment():
         return
     if sys.version_info < (3, 11):
         found = ".".join(map(str, sys.version_info[:3]))
-        fail("Python 3.11 or newer is needed, %s is %s; name a newer one: make PYTHON=python3.12 ..." % (sys.executable, found))
+        fail("Python 3.11 or newer is needed, this one is %s; name another: make PYTHON=python3.12 ..." % found)
     try:
         import ensurepip  # noqa: F401
         import venv

@@ -1,7 +1,8 @@
 """MkDocs hook: the pages made from data.
 
-A line `<!-- glossary -->`, `<!-- references -->` or `<!-- claims -->` in a page becomes the entries of that file of docs/, through
-the Markdown template of the same name in site_tools/templates/. Each entry has its id as anchor: references.md#guo2017.
+A line `<!-- glossary -->`, `<!-- references -->` or `<!-- claims -->` in a page becomes the entries of that file of
+docs/, through the Markdown template of the same name in site_tools/templates/. An entry's id is its anchor:
+references.md#guo2017.
 """
 
 import re
@@ -13,7 +14,10 @@ from site_tools import ROOT, data
 
 MARKER = re.compile(rf"^<!-- ({'|'.join(data.FORMS)}) -->$", re.M)
 templates = Environment(
-    loader=FileSystemLoader(ROOT / "site_tools/templates"), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    loader=FileSystemLoader(ROOT / "site_tools/templates"),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
 )
 
 
@@ -30,7 +34,10 @@ def on_page_markdown(markdown, page, config, files):
     def entries(match):
         page.meta["data"] = name = match[1]
         return templates.get_template(f"{name}.md.j2").render(
-            entries=data.load(name), references=data.load("references"), chapters=chapters, language=config.theme["language"]
+            entries=data.load(name),
+            references=data.load("references"),
+            chapters=chapters,
+            language=config.theme["language"],
         )
 
     try:

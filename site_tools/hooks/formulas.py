@@ -1,7 +1,7 @@
 """MkDocs hook: turn TeX into HTML and MathML with KaTeX while the site is built.
 
-KaTeX runs inside V8 (mini-racer), so a page needs no script, and a TeX error stops the build with the page's name; so does
-Chinese outside \\text{}. The search index is written before this hook sees a page: it keeps the TeX.
+KaTeX runs inside V8 (mini-racer), so a page needs no script, and a TeX error stops the build with the page's name; so
+does Chinese outside \\text{}. The search index is written before this hook sees a page: it keeps the TeX.
 """
 
 import html
@@ -46,6 +46,11 @@ class Renderer:
         except JSEvalException as error:
             reason = next(line for line in str(error).splitlines() if line.strip())
             raise ValueError(f"the formula {tex!r} is wrong: {reason}") from None
+
+    def close(self):
+        """Stop V8: left running, it now and then keeps the process from ending."""
+        if self.engine:
+            self.engine.close()
 
     def save(self):
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -109,3 +114,8 @@ def on_post_page(output, page, config):
 
 def on_post_build(config):
     renderer.save()
+    renderer.close()
+
+
+def on_build_error(error):
+    renderer.close()

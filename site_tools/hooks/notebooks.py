@@ -1,8 +1,8 @@
 """MkDocs hook: labs, run by mkdocs-jupyter, rendered by MkDocs like any other page.
 
-mkdocs-jupyter executes a notebook and keeps the result. Its own HTML brings another Markdown dialect, 574 kB of style sheet
-a page and headings without ids; so our template makes it write Markdown (templates/mkdocs_html/notebook.html.j2), and MkDocs
-renders that: formulas, links, anchors, search and dark mode are then the same as everywhere else.
+mkdocs-jupyter executes a notebook and keeps the result. Its own HTML brings another Markdown dialect, 574 kB of style
+sheet a page and headings without ids; so our template makes it write Markdown (templates/mkdocs_html/notebook.html.j2),
+and MkDocs renders that: formulas, links, anchors, search and dark mode are then the same as everywhere else.
 """
 
 import hashlib
@@ -21,6 +21,7 @@ from mkdocs.structure.pages import Page
 from site_tools import ROOT
 
 END = "<!-- end of notebook -->"  # mkdocs-jupyter adds a style sheet after what the template wrote
+FAULTS = {"a cell writes to stderr": r"\.stderr \}$", "a plot has no alt text": r'^<p><img .*alt=""'}
 KERNEL = ROOT / "site_tools/notebook_kernel"
 
 mkdocs_jupyter.nbconvert2.settings.templates_dir = str(ROOT / "site_tools/templates")
@@ -28,16 +29,19 @@ mkdocs_jupyter.plugin._get_nb_toc_tokens = lambda path, depth: ([], None)  # MkD
 
 
 def on_config(config):
-    """Set the kernels up, whatever the user's own Jupyter does, and keep the results of runs apart by all that they depend on besides the notebook."""
-    os.environ["JUPYTER_CONFIG_DIR"] = os.environ["JUPYTER_CONFIG_PATH"] = str(KERNEL)
-    os.environ["IPYTHONDIR"] = str(ROOT / ".cache/ipython")
-    os.environ["MATPLOTLIBRC"] = str(KERNEL / "matplotlibrc")
-    os.environ["PYTHONPATH"] = str(ROOT)  # so that a lab can import `snippets`
-    os.environ["SOURCE_DATE_EPOCH"] = "0"  # no date in the plots: the same lab gives the same page
-
+    """Set the kernels up, and keep the results of runs apart by all that they depend on besides the notebook."""
+    os.environ |= {  # the kernels inherit these; the settings of the user's own Jupyter must not matter
+        "JUPYTER_CONFIG_DIR": str(KERNEL),
+        "JUPYTER_CONFIG_PATH": str(KERNEL),
+        "IPYTHONDIR": str(ROOT / ".cache/ipython"),
+        "MATPLOTLIBRC": str(KERNEL / "matplotlibrc"),
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        "PYTHONPATH": str(ROOT),  # so that a lab can import `snippets`
+        "SOURCE_DATE_EPOCH": "0",  # no date in the plots: the same lab gives the same page
+    }
     sources = hashlib.sha256()
-    for folder, pattern in (("snippets", "*.py"), ("requirements", "*.txt"), ("site_tools/templates", "*.j2"), (KERNEL, "*")):
-        for path in sorted((ROOT / folder).rglob(pattern)):
+    for folder in (ROOT / "snippets", ROOT / "requirements", ROOT / "site_tools/templates", KERNEL):
+        for path in sorted(folder.rglob("*.*[!c]")):  # not .pyc
             sources.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
     cache = ROOT / ".cache/notebooks" / config.theme["language"]
     current = cache / sources.hexdigest()[:16]
@@ -57,7 +61,7 @@ def on_page_content(content, page, config, files):
     if not page.file.src_uri.endswith(".ipynb"):
         return content
     page.markdown = html.unescape(content.partition(END)[0])
-    for fault, pattern in {"a cell writes to stderr": r"\.stderr \}$", "a plot has no alt text": r'^<p><img .*alt=""'}.items():
+    for fault, pattern in FAULTS.items():
         if re.search(pattern, page.markdown, re.M):
             raise PluginError(f"{page.file.src_uri}: {fault}")
     Page.render(page, config, files)

@@ -1,7 +1,8 @@
 """MkDocs hook: Chinese search knows the book's own words.
 
-The search plugin splits Chinese with jieba, which cuts 困惑度 and 半精度 in two unless told that they are words: the terms of
-the glossary. Without jieba the plugin would say nothing and Chinese search would find nothing; so it is imported here.
+The search plugin splits Chinese with jieba, which cuts 困惑度 and 半精度 in two unless told that they are words: the
+terms of the glossary. Without jieba the plugin would say nothing and Chinese search would find nothing; so this module
+imports it.
 """
 
 import re
@@ -20,7 +21,7 @@ def on_config(config):
     cache.mkdir(parents=True, exist_ok=True)
     jieba.dt.tmp_dir = str(cache)
     words = cache / f"words-{config.theme['language']}.txt"
-    terms = (term["zh"] for term in data.load("glossary").values())
-    words.write_text("".join(f"{word}\n" for term in terms for word in re.findall(r"[\u4e00-\u9fff]{2,}", term)), "utf-8")
+    terms = " ".join(term["zh"] for term in data.load("glossary").values())
+    words.write_text("\n".join(re.findall(r"[\u4e00-\u9fff]{2,}", terms)), "utf-8")
     config.plugins["material/search"].config.jieba_dict_user = str(words)
     return config
