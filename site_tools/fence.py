@@ -65,19 +65,19 @@ def closure(path: str, section: str) -> list[tuple[str, str]]:
         order.append((path, section))
 
     visit(path, section)
-    lines: set[str] = set()
-    needed = []
-    for path, name in imports:  # two files that import the same need it once
-        text = set(sections(path)[name].splitlines()) - {""}
-        if not text <= lines:
-            needed.append((path, name))
-        lines |= text
+    texts = {place: set(sections(place[0])["imports"].splitlines()) - {""} for place in imports}
+    needed: list[tuple[str, str]] = []
+    for place in sorted(imports, key=lambda place: -len(texts[place])):  # the longest may hold what the others say
+        if not texts[place] <= set().union(*(texts[other] for other in needed)):
+            needed.append(place)
     return needed + order
 
 
 def fence(target: str) -> str:
     """Return the lines of the fence. A function's section ends in its two blank lines, the imports need them added."""
-    lines = [f'--8<-- "{path}:{section}"' + "\n\n" * (section == "imports") for path, section in closure(*target.split(":"))]
+    lines = [
+        f'--8<-- "{path}:{section}"' + "\n\n" * (section == "imports") for path, section in closure(*target.split(":"))
+    ]
     return "\n".join(lines)
 
 

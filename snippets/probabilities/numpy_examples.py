@@ -1,6 +1,8 @@
 """What the chapter on probabilities shows, run in NumPy."""
 
+# --8<-- [start:imports]
 import numpy as np
+# --8<-- [end:imports]
 
 from snippets.probabilities.numpy_reference import (
     base_softmax,

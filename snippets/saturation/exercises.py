@@ -1,6 +1,8 @@
 """Answers to the exercises of the saturation chapter."""
 
+# --8<-- [start:imports]
 import numpy as np
+# --8<-- [end:imports]
 
 from snippets.probabilities.numpy_reference import softmax
 from snippets.saturation.numpy_reference import (

@@ -1,6 +1,8 @@
 """What the saturation chapter runs in NumPy: each section prints what the page says."""
 
+# --8<-- [start:imports]
 import numpy as np
+# --8<-- [end:imports]
 
 from snippets.probabilities.numpy_reference import softmax
 from snippets.saturation.experiment import (

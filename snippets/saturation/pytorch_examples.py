@@ -1,6 +1,8 @@
 """What the saturation chapter runs in PyTorch, each section with what it prints."""
 
+# --8<-- [start:imports]
 import torch
+# --8<-- [end:imports]
 
 from snippets.probabilities.pytorch import softmax
 from snippets.saturation.pytorch import (

@@ -1,6 +1,8 @@
 """Answers to the exercises of the temperature chapter."""
 
+# --8<-- [start:imports]
 import numpy as np
+# --8<-- [end:imports]
 
 from snippets.temperature.numpy_reference import power_temperature, temperature_softmax
 

@@ -1,6 +1,8 @@
 """What the temperature chapter runs in NumPy; the prints are what the page says."""
 
+# --8<-- [start:imports]
 import numpy as np
+# --8<-- [end:imports]
 
 from snippets.temperature.numpy_reference import (
     annealing_schedule,

@@ -1,6 +1,8 @@
 """What the temperature chapter runs in PyTorch; the prints are what the page says."""
 
+# --8<-- [start:imports]
 import torch
+# --8<-- [end:imports]
 
 from snippets.temperature.pytorch import (
     entropy_from_logits,
