@@ -67,7 +67,7 @@ def logsumexp(logits, dim=-1, where=None):
     """Return log(sum(exp(logits))) along `dim`, which disappears from the shape.
 
     Edges as in the NumPy reference. Own code, because `torch.logsumexp` loses a small
-    tail ([0, -40] gives 0), overflows in float16 from 65,520 equal logits on, and has a
+    tail ([0, -40] gives 0), overflows in float16 above 65,504 equal logits, and has a
     NaN gradient where there is nothing to sum; here it is 0.
     """
     logits, dtype = as_floating(logits)
