@@ -83,7 +83,6 @@ def value_softmax_flow(
 # --8<-- [end:value_softmax_flow]
 
 
-# --8<-- [start:flow_study]
 def flow_study(points=40):
     """Return {run: {"time", "entropy", "top"}}, and the target lengths of "square".
 
@@ -123,7 +122,6 @@ def flow_study(points=40):
     return study, np.linalg.norm(targets, axis=-1)
 
 
-# --8<-- [end:flow_study]
 
 
 # --8<-- [start:grown_attention]

@@ -1,13 +1,17 @@
 """What the saturation chapter runs in PyTorch, each section with what it prints."""
 
 # --8<-- [start:imports]
+import math
+
 import torch
 # --8<-- [end:imports]
 
 from snippets.probabilities.pytorch import softmax
 from snippets.saturation.pytorch import (
+    attention_entropy_floor,
     attention_statistics,
     entropy_grad,
+    gini_simpson,
     jacobian_spectral_norm,
     log_softmax_vjp,
     softcap,
@@ -147,3 +151,21 @@ for name, weights in maps.items():
     #> attention sink      entropy 1.23  first 0.63  alike 0.52
     #> attention collapse  entropy 1.67  first 0.06  alike 1.00
 # --8<-- [end:three_collapses]
+
+
+# --8<-- [start:trace_bound]
+for row in ([0.5, 0.5], [0.99, 0.01], [0.25, 0.25, 0.25, 0.25]):
+    probs = torch.tensor(row, dtype=torch.float64)
+    bound = -(probs * probs.log()).sum() / (2 * math.log(2))
+    print(row, f"tr J = {gini_simpson(probs):.4f}  bound {bound:.4f}")
+    #> [0.5, 0.5] tr J = 0.5000  bound 0.5000
+    #> [0.99, 0.01] tr J = 0.0198  bound 0.0404
+    #> [0.25, 0.25, 0.25, 0.25] tr J = 0.7500  bound 1.0000
+# --8<-- [end:trace_bound]
+
+
+# --8<-- [start:entropy_floor]
+sigma = torch.tensor([1.0, 5.0, 10.0, 20.0], dtype=torch.float64)
+print([f"{h:.4g}" for h in attention_entropy_floor(1024, sigma).tolist()])
+#> ['6.93', '6.431', '0.4872', '4.387e-05']
+# --8<-- [end:entropy_floor]
