@@ -11,7 +11,12 @@ A chapter's script `figures/<chapter>.py` holds
                                   one function a figure, named <chapter>_<what>: draws its part of the numbers
                                   into a matplotlib Figure; say("中文", "English") gives the page's language
 
-Drawing never computes: what a figure shows is in `figures/data/<chapter>.json`, so it is imported inside `data`.
+Drawing never computes: what a figure shows is in `figures/data/<chapter>.json`, and `snippets` is imported inside
+`data` only. The title asks the question the figure answers (`style.title`). Colors are "C0" to "C3" and those of
+rcParams ("text.color", "axes.edgecolor" for lines of reference), never a cue alone: add dashes, markers or labels.
+
+    python -m figures                  draw what changed
+    python -m figures --data CHAPTER   compute a chapter's numbers again, after its snippets or `data` changed
 """
 
 import os

@@ -97,7 +97,7 @@ def gumbel(snippet):
     temperature, draws = 2.0, 100_000
     index = snippet.gumbel_max(LOGITS / temperature, np.random.default_rng(7), size=draws)
     counts = np.cumsum(index[:, None] == np.arange(4), axis=0)
-    steps = np.unique(np.geomspace(100, draws, 50).astype(int))
+    steps = np.unique(np.geomspace(100, draws, 31).astype(int))
     return {
         "temperature": temperature,
         "logits": LOGITS,
