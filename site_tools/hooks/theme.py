@@ -38,9 +38,9 @@ def on_files(files, config):
 
 
 def twin(url, base_url, language):
-    """Return the address of the page `url` in the other language, as seen from `base_url`, the root of this language."""
+    """Return the address of the page `url` in the other language; `base_url` leads to the root of this language."""
     path = posixpath.join(base_url, "en" if language == "zh" else "..", url)
-    return posixpath.normpath(path) + ("/" if path.endswith("/") else "")
+    return posixpath.normpath(path).rstrip("/") + ("/" if path.endswith("/") else "")
 
 
 def on_page_context(context, page, config, nav):
@@ -57,11 +57,9 @@ def on_template_context(context, template_name, config):
 def link_headings(output, address, language):
     """Put a link to the same heading in the other language after each heading's permalink."""
     lang, text, label = SECTION_LINK[language]
-    return re.sub(
-        r'<a class="(?:headerlink|anchor-link)" href="(#[^"]+)"[^>]*>[^<]*</a>',
-        rf'\g<0><a class="section-language" href="{address}\1" hreflang="{lang}" lang="{lang}" aria-label="{label}">{text}</a>',
-        output,
-    )
+    attributes = f'hreflang="{lang}" lang="{lang}" aria-label="{label}"'
+    link = rf'<a class="section-language" href="{address}\1" {attributes}>{text}</a>'
+    return re.sub(r'<a class="headerlink" href="(#[^"]+)"[^>]*>[^<]*</a>', rf"\g<0>{link}", output)
 
 
 def description(content):
@@ -126,16 +124,18 @@ def replace(output, pattern, replacement, count):
 def name_formulas_in_headers(output):
     """Name each formula in a table's header cells by its TeX: checkers take a cell of MathML alone for an empty one."""
 
-    def name(cell):
-        formula = r'<math (.*?<annotation[^>]*>(.*?)</annotation>)'
-        return re.sub(formula, lambda m: f'<math aria-label="{m[2].replace(chr(34), "&quot;")}" {m[1]}', cell[0], flags=re.S)
+    def name(formula):
+        return f'<math aria-label="{formula["tex"].replace(chr(34), "&quot;")}" {formula["rest"]}'
 
-    return re.sub(r"<th[ >].*?</th>", name, output, flags=re.S)
+    def name_all(cell):
+        return re.sub(r"<math (?P<rest>.*?<annotation[^>]*>(?P<tex>.*?)</annotation>)", name, cell[0], flags=re.S)
+
+    return re.sub(r"<th[ >].*?</th>", name_all, output, flags=re.S)
 
 
 def repair(output, language):
     output = replace(output, rf'<html lang="{language}"', f'<html lang="{HTML_LANG[language]}"', 1)
-    output = replace(output, r'(<div class="md-search"[^>]* role="dialog")>', rf'\1 aria-label="{SEARCH[language]}">', 1)
+    output = replace(output, r'<div class="md-search"[^>]* role="dialog"', rf'\g<0> aria-label="{SEARCH[language]}"', 1)
     return replace(output, r'(<input class="md-toggle"[^>]*?) autocomplete="off">', r"\1>", 2)
 
 

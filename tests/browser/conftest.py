@@ -74,7 +74,7 @@ def browser():
 def open_page(browser, base):
     """Open pages in contexts of their own: `open_page(width=390, color_scheme="dark", …)`.
 
-    Whatever goes wrong in them is in `page.faults`: requests outside the site's folder or failed, everything the console
+    Whatever goes wrong in them is in `page.faults`: requests outside the site's folder or failed, all that the console
     says, and errors of scripts. No page of the site has any, so each test ends by asserting that.
     """
     contexts, faults = [], []
@@ -95,9 +95,13 @@ def open_page(browser, base):
             if sent.url.startswith(("http", "ws")) and not sent.url.startswith(page.allowed):
                 fault(f"request outside the site: {sent.url}")
 
+        def failed(sent):
+            if sent.failure != "net::ERR_ABORTED":  # leaving a page aborts what it was still loading
+                fault(f"{sent.failure}: {sent.url}")
+
         page.allowed = base
         context.on("request", request)
-        context.on("requestfailed", lambda sent: fault(f"failed: {sent.url} {sent.failure}"))
+        context.on("requestfailed", failed)
         context.on("response", lambda got: got.status >= 400 and fault(f"{got.status}: {got.url}"))
         context.on("console", lambda said: fault(f"console: {said.text}"))
         context.on("weberror", lambda error: fault(f"script: {error.error}"))
