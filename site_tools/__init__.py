@@ -13,7 +13,19 @@
 `setup.py` runs before everything else; the hooks import `data`; nothing imports the hooks.
 """
 
+import hashlib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LANGUAGES = ("zh", "en")  # the first is the one at the root of the site
+
+
+def digest(patterns, *more):
+    """Return a hash of the files and folders under ROOT that match `patterns`, by name and content, and of `more`."""
+    total = hashlib.sha256("\0".join(more).encode())
+    for found in sorted({path for pattern in patterns for path in ROOT.glob(pattern)}):
+        for path in sorted(found.rglob("*")) if found.is_dir() else [found]:
+            name = path.relative_to(ROOT)
+            if path.is_file() and not any(part.startswith((".", "__pycache__")) for part in name.parts):
+                total.update(f"\0{name}\0".encode() + path.read_bytes())
+    return total.hexdigest()

@@ -12,7 +12,6 @@ build leaves the last good site, and the next build starts from there.
 
 import contextlib
 import fcntl
-import hashlib
 import os
 import re
 import shutil
@@ -22,7 +21,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from site_tools import LANGUAGES, ROOT, notebooks
+from site_tools import LANGUAGES, ROOT, digest, notebooks
 
 BUILD, SITE, CACHE = ROOT / "build", ROOT / "site", ROOT / ".cache"
 CONFIG = {"zh": "mkdocs.yml", "en": "mkdocs.en.yml"}
@@ -64,17 +63,6 @@ def lock(path):
         yield
 
 
-def digest(language):
-    """Return a hash of every file that the pages of `language` are made from, and of the address they will have."""
-    total = hashlib.sha256(os.environ.get("SITE_URL", "").encode())
-    for pattern in (*SHARED, f"docs/{language}"):
-        for found in sorted(ROOT.glob(pattern)):
-            for path in sorted(found.rglob("*")) if found.is_dir() else [found]:
-                if path.is_file() and "__pycache__" not in path.parts:
-                    total.update(f"{path.relative_to(ROOT)}\0{path.stat().st_size}\0".encode() + path.read_bytes())
-    return total.hexdigest()
-
-
 def replace_folder(new, folder):
     """Put the folder `new` where `folder` is."""
     old = folder.with_name(folder.name + ".old")
@@ -101,9 +89,16 @@ def run(*command):
     return lines
 
 
+def draw_figures():
+    """Draw what changed; `python -m figures` says itself what it draws."""
+    if subprocess.run([sys.executable, "-m", "figures"], cwd=ROOT).returncode:
+        raise BuildError("failed: figures")
+
+
 def build_language(language):
     """Build one language into build/<language>; return the digest of what it was made from."""
-    folder, stamp, wanted = BUILD / language, BUILD / f"{language}.digest", digest(language)
+    folder, stamp = BUILD / language, BUILD / f"{language}.digest"
+    wanted = digest((*SHARED, f"docs/{language}"), os.environ.get("SITE_URL", ""))
     if folder.is_dir() and stamp.is_file() and stamp.read_text() == wanted:
         return wanted
     stamp.unlink(missing_ok=True)
@@ -123,8 +118,7 @@ def build():
     with lock(CACHE / "build.lock"):
         BUILD.mkdir(exist_ok=True)
         if (ROOT / "figures/__main__.py").exists():
-            with step("figures"):
-                print(*run("figures"), sep="\n", flush=True)
+            draw_figures()
         notebooks.write_all(ROOT / "docs")
         with ThreadPoolExecutor() as pool:
             made_from = " ".join(pool.map(build_language, LANGUAGES))

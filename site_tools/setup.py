@@ -40,7 +40,7 @@ def run(what, *command):
 
 def make_environment():
     """Create .venv unless it is there."""
-    if os.path.exists(os.path.join(VENV, "bin", "pip")):
+    if os.path.exists(PYTHON) and os.path.exists(os.path.join(VENV, "bin", "pip")):
         return
     if sys.version_info < (3, 11):
         found = ".".join(map(str, sys.version_info[:3]))
@@ -57,7 +57,7 @@ def install(group, files, *steps):
     """Run the installation `steps` unless the group is there, made from the same `files`."""
     stamp = os.path.join(VENV, group + ".done")
     wanted = digest(files)
-    if os.path.exists(stamp):
+    if os.path.exists(PYTHON) and os.path.exists(stamp):
         with open(stamp) as file:
             if file.read() == wanted:
                 return

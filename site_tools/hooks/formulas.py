@@ -59,7 +59,7 @@ class Renderer:
         part.replace(self.path)
 
 
-renderer: Renderer
+renderer = None  # of the build that is running
 
 
 def on_config(config):
@@ -118,4 +118,5 @@ def on_post_build(config):
 
 
 def on_build_error(error):
-    renderer.close()
+    if renderer:
+        renderer.close()

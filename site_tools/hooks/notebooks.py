@@ -5,7 +5,6 @@ sheet a page and headings without ids; so our template makes it write Markdown (
 and MkDocs renders that: formulas, links, anchors, search and dark mode are then the same as everywhere else.
 """
 
-import hashlib
 import html
 import json
 import os
@@ -18,10 +17,11 @@ from mkdocs.exceptions import PluginError
 from mkdocs.plugins import event_priority
 from mkdocs.structure.pages import Page
 
-from site_tools import ROOT
+from site_tools import ROOT, digest
 
 END = "<!-- end of notebook -->"  # mkdocs-jupyter adds a style sheet after what the template wrote
 FAULTS = {"a cell writes to stderr": r"\.stderr \}$", "a plot has no alt text": r'^<p><img .*alt=""'}
+DEPENDENCIES = ("snippets", "requirements", "site_tools/templates/mkdocs_html", "site_tools/notebook_kernel")
 KERNEL = ROOT / "site_tools/notebook_kernel"
 
 mkdocs_jupyter.nbconvert2.settings.templates_dir = str(ROOT / "site_tools/templates")
@@ -39,12 +39,8 @@ def on_config(config):
         "PYTHONPATH": str(ROOT),  # so that a lab can import `snippets`
         "SOURCE_DATE_EPOCH": "0",  # no date in the plots: the same lab gives the same page
     }
-    sources = hashlib.sha256()
-    for folder in (ROOT / "snippets", ROOT / "requirements", ROOT / "site_tools/templates", KERNEL):
-        for path in sorted(folder.rglob("*.*[!c]")):  # not .pyc
-            sources.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
     cache = ROOT / ".cache/notebooks" / config.theme["language"]
-    current = cache / sources.hexdigest()[:16]
+    current = cache / digest(DEPENDENCIES)[:16]
     for old in set(cache.glob("*")) - {current}:
         shutil.rmtree(old)
     for result in current.glob("*.json"):

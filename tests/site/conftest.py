@@ -72,7 +72,8 @@ class Book:
 
     @property
     def environment(self):
-        return os.environ | {"PYTHONPATH": str(self.root), "NO_MKDOCS_2_WARNING": "1"}
+        own = {"PYTHONPATH": str(self.root), "NO_MKDOCS_2_WARNING": "1"}
+        return {name: value for name, value in os.environ.items() if name != "SITE_URL"} | own
 
     def start(self, *command):
         """Start a command in the book's folder, in a process group of its own."""
