@@ -10,8 +10,6 @@ import urllib.request
 
 import pytest
 
-from site_tools import LANGUAGES
-
 BUILD = [sys.executable, "-m", "site_tools.build"]
 
 
@@ -47,7 +45,7 @@ def test_only_what_changed_is_built_again(book):
 def test_a_killed_build_leaves_nothing_half_done_and_the_next_ones_take_turns(book):
     book.edit("snippets/mini.py", "x / 2", "x / 4")  # concerns both languages and the lab
     killed = book.start(*BUILD)
-    while not all((book.root / f"build/{language}.part/index.html").exists() for language in LANGUAGES):
+    while not any(book.root.glob("build/*.part/index.html")):
         assert killed.poll() is None
         time.sleep(0.01)
     os.killpg(killed.pid, signal.SIGKILL)
