@@ -25,10 +25,3 @@ def on_config(config):
     words.write_text("\n".join(re.findall(r"[\u4e00-\u9fff]{2,}", terms)), "utf-8")
     config.plugins["material/search"].config.jieba_dict_user = str(words)
     return config
-
-
-def on_page_content(content, page, config, files):
-    """Rank the chapters above the lists at the back of the book, which name every word."""
-    if "data" in page.meta:
-        page.meta["search"] = {"boost": 0.5}
-    return content
