@@ -69,7 +69,7 @@ def test_an_anchor_lands_below_the_header(site, base, open_page):
         ("", "温度", CHAPTER),
         ("", "困惑度", "glossary/"),
         ("", "半精度", "glossary/"),
-        ("", "temperature", CHAPTER),
+        ("", "temperature", "glossary/"),
         ("en/", "temperature", CHAPTER),
         ("en/", "perplexity", "glossary/"),
         ("en/", "half precision", "glossary/"),
@@ -80,9 +80,14 @@ def test_search_finds_the_page_first_or_second(base, open_page, home, words, fou
     page.goto(base + home)
     page.click("input.md-search__input")
     page.keyboard.insert_text(words)  # as an input method does
-    page.wait_for_selector(".md-search-result__item")
-    items = page.locator(".md-search-result__item > a:first-child").evaluate_all("links => links.map((a) => a.href)")
-    places = [link.split("?")[0].split("#")[0] for link in items]
+    items = page.locator(".md-search-result__item > a:first-child")
+    for _ in range(100):
+        page.keyboard.press("End")  # the theme searches when a key comes up, once its index is there
+        if items.count():
+            break
+        page.wait_for_timeout(100)
+    links = items.evaluate_all("links => links.map((link) => link.href)")
+    places = [link.split("?")[0].split("#")[0] for link in links]
     assert base + home + found in places[:2], places
 
 
