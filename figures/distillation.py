@@ -62,6 +62,11 @@ def accuracy(result, experiment):
     return {
         "temperature": experiment.TEMPERATURES,
         "teacher": result["teacher"],
+        "young_teacher": {
+            "itself": np.mean(result["young_teachers"]),
+            "student_mean": np.mean(result["young"], axis=-1),
+            "student_spread": np.std(result["young"], axis=-1, ddof=1),
+        },
         "students": students,
         "seeds": len(experiment.SEEDS),
         "images": experiment.IMAGES,
@@ -164,8 +169,11 @@ def distillation_accuracy(figure, data, say):
     panels[1].set_xlabel(
         say("学什么：标签，或老师在温度 $T$ 下的输出", "learned from: labels, or the teacher at temperature $T$")
     )
+    young = data["young_teacher"]["student_mean"]
+    panels[1].plot(temperature, young, color="C3", linestyle=":")
+    panels[1].text(20, 0.843, say("60 张图的老师", "60-image teacher"), color="C3", ha="right")
     panels[0].text(20, data["teacher"] - 0.015, say("老师", "teacher"), ha="right", va="top")
-    panels[1].text(6.5, 0.55, say("错误答案打乱", "wrong answers shuffled"), color="C1", ha="right")
+    panels[1].text(6.5, 0.6, say("错误答案打乱", "wrong answers shuffled"), color="C1", ha="right")
     panels[0].text(8, 0.83, say("软目标", "soft targets"), color="C0", ha="center")
     title(figure, say("软目标让小网络多学了多少？", "How much more do soft targets teach?"))
 

@@ -162,21 +162,22 @@ def run():
 
     Students learn from labels, from the teacher, or from the teacher with its wrong
     classes shuffled. Students of one seed see the same images and start from the same
-    weights, so that they can be compared one by one.
+    weights, so that they can be compared one by one. A "young" teacher has seen no more
+    images than its student.
     """
     images, digits = load()
     test_images, test_digits = images[1000:], digits[1000:]
-    teacher = train(
-        new_networks([0], hidden=100),
-        images[:1000],
-        from_labels(digits[None, :1000]),
-        steps=600,
-        rate=0.2,
-        decay=1e-4,
-    )
+
+    def teach(networks, seen):
+        labels = from_labels(digits[seen])
+        return train(networks, images[seen], labels, steps=600, rate=0.2, decay=1e-4)
+
+    teacher = teach(new_networks([0], hidden=100), np.arange(1000)[None])
     chosen = [np.random.default_rng(s).permutation(1000)[:IMAGES] for s in SEEDS]
     soft = forward(teacher, images[chosen])[1]
     shuffled = shuffle_wrong_classes(soft, np.random.default_rng(0))
+    young_teachers = teach(new_networks(SEEDS, hidden=100), chosen)
+    young = forward(young_teachers, images[chosen])[1]
 
     def score(hidden, logit_grad):
         networks = new_networks(SEEDS, hidden)
@@ -195,6 +196,8 @@ def run():
         "labels": {h: score(h, from_labels(digits[chosen])) for h in HIDDEN},
         "soft": {h: by_temperature(h, soft) for h in HIDDEN},
         "shuffled": {h: by_temperature(h, shuffled) for h in HIDDEN},
+        "young": by_temperature(HIDDEN[-1], young),
+        "young_teachers": accuracy(young_teachers, test_images, test_digits),
     }
 
 
