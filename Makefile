@@ -27,9 +27,16 @@ test: setup-test check  ## run every check and test
 figures: setup-site  ## draw the figures whose sources changed (FORCE=1: all)
 	@$(PY) -m figures $(if $(FORCE),--force)
 
-check: setup-test  ## look for faults in the Python code without running it
+check: setup-test  ## look for faults in code and pages without running them
 	@$(PY) -m ruff check --output-format concise
 	@$(PY) -m ruff format --check --quiet
+	@$(PY) -m site_tools.gates
+
+prove: setup-test  ## plant faults in copies of the book: each must be caught (NAME=…: one)
+	@$(PY) -m site_tools.prove $(NAME)
+
+bench: setup-test  ## measure speed, as ratios in one run, into benchmarks/results
+	@$(PY) -m benchmarks
 
 lock: setup-site  ## pin the newest versions that requirements/*.in and package.json allow
 	@$(PYTHON) -m venv .cache/lock && .cache/lock/bin/pip install -q pip-tools
