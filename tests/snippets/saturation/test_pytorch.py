@@ -289,13 +289,15 @@ def test_meta(function, expected, size, fake, dtype):
     assert function(torch.zeros(2, dtype=torch.int32, device=fake)).dtype == torch.float64
 
 
-def test_meta_of_the_rest(fake, dtype):
-    rows = torch.zeros(3, 4, dtype=dtype, device=fake)
-    assert path.softmax_jacobian(rows).shape == (3, 4, 4)
-    for function, _ in OF_PROBS.values():
-        assert (function(rows).shape, function(rows).dtype, function(rows).device.type) == ((3,), dtype, "meta")
-    assert path.attention_entropy_floor(8, rows).shape == (3, 4)
-    assert [number.dtype for number in path.attention_statistics(rows[:, None])] == [dtype] * 3
+def test_meta_of_the_rest(fake):
+    for dtype in (torch.float32, torch.bfloat16):
+        rows = torch.zeros(3, 4, dtype=dtype, device=fake)
+        assert path.softmax_jacobian(rows).shape == (3, 4, 4)
+        assert path.gini_simpson(rows).dtype == dtype
+        assert path.attention_entropy_floor(8, rows).shape == (3, 4)
+        assert [number.dtype for number in path.attention_statistics(rows[:, None])] == [dtype] * 3
+    norm = path.jacobian_spectral_norm(rows)
+    assert (norm.shape, norm.dtype, norm.device.type) == ((3,), dtype, "meta")
 
 
 @pytest.mark.parametrize("name", [*OF_LOGITS, "softmax_jacobian", *OF_PROBS, "attention_entropy_floor", "statistics"])
