@@ -122,8 +122,6 @@ def flow_study(points=40):
     return study, np.linalg.norm(targets, axis=-1)
 
 
-
-
 # --8<-- [start:grown_attention]
 def grown_attention(growth, rng, n=128, d=64, draws=200):
     """Return {remedy: weights (draws, n)} of a query over n keys, all q.k times growth.
