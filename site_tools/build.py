@@ -65,7 +65,7 @@ def lock(path):
 
 def replace_folder(new, folder):
     """Put the folder `new` where `folder` is."""
-    old = folder.with_name(folder.name + ".old")
+    old = BUILD / f"{folder.name}.old"
     shutil.rmtree(old, ignore_errors=True)
     if folder.exists():
         folder.rename(old)
@@ -73,65 +73,67 @@ def replace_folder(new, folder):
     shutil.rmtree(old, ignore_errors=True)
 
 
-def run(*command):
-    """Run a Python module from the root of the repository; return its output; raise BuildError when it fails."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "NO_MKDOCS_2_WARNING": "1"}
+def draw_figures():
+    """Draw the figures that changed; `python -m figures` says itself which."""
+    if subprocess.run([sys.executable, "-m", "figures"], cwd=ROOT).returncode:
+        raise BuildError("failed: python -m figures")
+
+
+def run_mkdocs(language, folder):
+    """Build the pages of one language into `folder`, and print what MkDocs had to say beyond what it always says."""
+    # Neither -q nor -v: the first hides warnings from --strict, the second hides dead anchors.
+    command = ["mkdocs", "build", "--strict", "-f", CONFIG[language], "-d", str(folder.relative_to(ROOT))]
+    environment = {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(
         [sys.executable, "-m", *command],
-        cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        cwd=ROOT, env=os.environ | environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
     text = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)  # a failing cell reports in colours
     lines = [line for line in text.splitlines() if not line.startswith("INFO ")]
     if done.returncode:
         trace = next((n for n, line in enumerate(lines) if line.startswith("Traceback ")), len(lines))
-        lines = lines[:trace] + lines[trace:][-1:]
-        raise BuildError("\n".join([*lines, f"failed: {' '.join(command)}"]))
-    return lines
-
-
-def draw_figures():
-    """Draw what changed; `python -m figures` says itself what it draws."""
-    if subprocess.run([sys.executable, "-m", "figures"], cwd=ROOT).returncode:
-        raise BuildError("failed: figures")
+        raise BuildError("\n".join([*lines[:trace], *lines[trace:][-1:], f"failed: {' '.join(command)}"]))
+    for line in lines:
+        print(f"[{language}] {line}", flush=True)
 
 
 def build_language(language):
-    """Build one language into build/<language>; return the digest of what it was made from."""
-    folder, stamp = BUILD / language, BUILD / f"{language}.digest"
-    wanted = digest((*SHARED, f"docs/{language}"), os.environ.get("SITE_URL", ""))
-    if folder.is_dir() and stamp.is_file() and stamp.read_text() == wanted:
-        return wanted
-    stamp.unlink(missing_ok=True)
-    part = BUILD / f"{language}.part"
-    with step(f"pages ({language})"):
-        # Neither -q nor -v: the first hides warnings from --strict, the second hides dead anchors.
-        for line in run("mkdocs", "build", "--strict", "-f", CONFIG[language], "-d", str(part)):
-            print(f"[{language}] {line}", flush=True)
-    replace_folder(part, folder)
-    stamp.write_text(wanted)
-    return wanted
+    """Build one language into build/<language> unless it is there; return the digest of what it is made from."""
+    folder, part, stamp = (BUILD / f"{language}{ending}" for ending in ("", ".part", ".digest"))
+    made_from = digest((*SHARED, f"docs/{language}"), os.environ.get("SITE_URL", ""))
+    if not (folder.is_dir() and stamp.is_file() and stamp.read_text() == made_from):
+        stamp.unlink(missing_ok=True)
+        with step(f"pages ({language})"):
+            run_mkdocs(language, part)
+        replace_folder(part, folder)
+        stamp.write_text(made_from)
+    return made_from
+
+
+def assemble(made_from):
+    """Put site/ together from the languages unless it is there, made from the same."""
+    part, stamp = BUILD / "site.part", BUILD / "site.digest"
+    if not (SITE.is_dir() and stamp.is_file() and stamp.read_text() == made_from):
+        stamp.unlink(missing_ok=True)
+        shutil.rmtree(part, ignore_errors=True)
+        for language in LANGUAGES:
+            shutil.copytree(BUILD / language, part if language == LANGUAGES[0] else part / language)
+        replace_folder(part, SITE)
+        stamp.write_text(made_from)
 
 
 def build():
-    """Build what has changed and put site/ together. Raises BuildError."""
-    os.environ.setdefault("PYTHONDONTWRITEBYTECODE", "1")
+    """Build what has changed. Raises BuildError."""
     with lock(CACHE / "build.lock"):
         BUILD.mkdir(exist_ok=True)
         if (ROOT / "figures/__main__.py").exists():
             draw_figures()
         notebooks.write_all(ROOT / "docs")
         with ThreadPoolExecutor() as pool:
-            made_from = " ".join(pool.map(build_language, LANGUAGES))
-        stamp = BUILD / "site.digest"
-        if SITE.is_dir() and stamp.is_file() and stamp.read_text() == made_from:
-            return
-        stamp.unlink(missing_ok=True)
-        part = ROOT / "site.part"
-        shutil.rmtree(part, ignore_errors=True)
-        shutil.copytree(BUILD / "zh", part)
-        shutil.copytree(BUILD / "en", part / "en")
-        replace_folder(part, SITE)
-        stamp.write_text(made_from)
+            languages = [pool.submit(build_language, language) for language in LANGUAGES]
+        if errors := [str(error) for language in languages if (error := language.exception())]:
+            raise BuildError("\n".join(errors))
+        assemble(" ".join(language.result() for language in languages))
 
 
 def main():
@@ -141,6 +143,8 @@ def main():
     except BuildError as error:
         print(error, file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 130
     return 0
 
 

@@ -33,10 +33,12 @@ def main():
     try:
         socket.create_server((HOST, port)).close()
     except OSError as error:
-        sys.exit(f"Cannot listen on port {port} ({os.strerror(error.errno)}); choose another: make serve PORT={port + 1}")
+        sys.exit(
+            f"Cannot listen on port {port} ({os.strerror(error.errno)}); choose another: make serve PORT={port + 1}"
+        )
     try:
         build()
-    except BuildError as error:
+    except (BuildError, KeyboardInterrupt) as error:
         sys.exit(str(error))
 
     logging.basicConfig(format="%(message)s")
