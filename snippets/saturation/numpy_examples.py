@@ -28,6 +28,16 @@ from snippets.saturation.numpy_reference import (
 from snippets.temperature.numpy_reference import entropy_from_logits
 
 
+# --8<-- [start:first_look]
+for nudge in (0.0, 0.1, 1.0):
+    weights = np.exp([10.0, nudge, 0.0])
+    print(nudge, (weights / weights.sum()).round(5))
+    #> 0.0 [9.9991e-01 5.0000e-05 5.0000e-05]
+    #> 0.1 [9.999e-01 5.000e-05 5.000e-05]
+    #> 1.0 [9.9983e-01 1.2000e-04 5.0000e-05]
+# --8<-- [end:first_look]
+
+
 # --8<-- [start:saturated]
 for first in (10.0, 100.0):
     probs = softmax([first, 0.0, 0.0])
