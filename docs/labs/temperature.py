@@ -37,7 +37,7 @@ for temperature in (0.5, 1.0, 2.0):
 # %% [markdown] lang="zh"
 # ## 一个很小的语言模型 { #bigram }
 #
-# 拿一段公有领域的英文，也就是 Python 自带的《Zen of Python》，数出每个字母后面跟着什么。计数取对数就是 logits；没有出现过的组合给一个很小的计数，让它罕见而非不可能。
+# 拿一段公有领域的英文，也就是 Python 自带的《Python 之禅》（The Zen of Python），数出每个字母后面跟着什么。计数取对数就是 logits；没有出现过的组合给一个很小的计数，让它罕见，而不是不可能。
 
 # %% [markdown] lang="en"
 # ## A very small language model { #bigram }
@@ -112,7 +112,7 @@ measured = np.array([measure(write(1500, temperature)) for temperature in temper
 for temperature, (different, known) in zip(temperatures, measured, strict=True):
     print(f"T = {temperature:<4} different groups {different:.2f}, known pairs {known:.2f}")
 
-# %% alt_zh="两条曲线随温度的变化：四字母组合中不同者的比例上升，原文里有过的字母对的比例下降" alt_en="Two curves against temperature: the share of different four-letter groups rises, the share of letter pairs known from the text falls"
+# %% alt_zh="两条曲线随温度的变化：四字母组合里不重样的比例上升，相邻字母对在原文里出现过的比例下降" alt_en="Two curves against temperature: the share of different four-letter groups rises, the share of letter pairs known from the text falls"
 import matplotlib.pyplot as plt
 
 plt.plot(temperatures, measured[:, 0], marker="o", label="different groups")
@@ -123,7 +123,7 @@ plt.legend()
 plt.show()
 
 # %% [markdown] lang="zh"
-# 两条曲线，一升一降。中间有一段两头都还过得去，但它在哪里，取决于模型和文本，不是一个到处通用的数。
+# 两条曲线，一升一降。中间有一段，两头都还过得去；但它在哪里，取决于模型和文本，没有一个到处通用的数。
 #
 # ## 筛选把它拉回来 { #filters }
 #
