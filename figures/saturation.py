@@ -207,6 +207,6 @@ def saturation_growth(figure, data, say):
     axes.minorticks_off()
     axes.set_xticks(data["growth"], [f"{growth:g}" for growth in data["growth"]])
     axes.set_ylim(0, 1.05)
-    axes.set_xlabel(say("$q\\cdot k$ 长到几倍", "$q\\cdot k$ grows by a factor of"))
+    axes.set_xlabel(say("$q\\cdot k$ 涨到几倍", "$q\\cdot k$ grows by a factor of"))
     axes.set_ylabel(say("最大权重的平均", "mean top weight"))
     title(figure, say("q 和 k 在训练中变长，哪种办法挡得住？", "Queries and keys grow: which remedy holds?"))

@@ -206,7 +206,7 @@ def attention_entropy_floor(n, sigma):
 
     In nats. n: integer >= 1; sigma: numbers >= 0, inf included, of any shape, which is
     returned. Reached by one logit sigma * sqrt(n / (n - 1)) above n - 1 equal ones.
-    Source: the form of Zhai et al. 2023, theorem 3.1.
+    Source: the form of Zhai et al. 2023.
     """
     if not (isinstance(n, (int, np.integer)) and n >= 1):
         raise ValueError(f"n must be an integer >= 1, got {n}")

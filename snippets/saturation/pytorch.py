@@ -153,7 +153,7 @@ def attention_entropy_floor(n, sigma):
     """Return the least entropy of n weights whose logits, centred, have norm <= sigma.
 
     In nats. n: integer >= 1; sigma: tensor >= 0, inf included; its shape, dtype and
-    device are returned. Source: the form of Zhai et al. 2023, theorem 3.1.
+    device are returned. Source: the form of Zhai et al. 2023.
     """
     if not (isinstance(n, int) and n >= 1):
         raise ValueError(f"n must be an integer >= 1, got {n}")
