@@ -17,7 +17,6 @@ IMAGES = 60  # that a student sees; the teacher saw 1000
 HIDDEN = (4, 16)  # units of a student; the teacher has 100
 
 
-# --8<-- [start:load]
 def load():
     """Return (images, digits), shuffled: (1797, 64) in [0, 1] and (1797,)."""
     from sklearn.datasets import load_digits
@@ -27,10 +26,6 @@ def load():
     return data.data[order] / 16, data.target[order]
 
 
-# --8<-- [end:load]
-
-
-# --8<-- [start:new_networks]
 def new_networks(seeds, hidden):
     """Return random weights for 64 pixels -> hidden units -> 10 logits.
 
@@ -42,10 +37,6 @@ def new_networks(seeds, hidden):
     return [inner, np.zeros_like(inner[:, :1]), outer, np.zeros_like(outer[:, :1])]
 
 
-# --8<-- [end:new_networks]
-
-
-# --8<-- [start:forward]
 def forward(weights, images):
     """Return (hidden activations, logits); images (n, 64) or (networks, n, 64)."""
     inner, inner_bias, outer, outer_bias = weights
@@ -53,10 +44,6 @@ def forward(weights, images):
     return hidden, hidden @ outer + outer_bias
 
 
-# --8<-- [end:forward]
-
-
-# --8<-- [start:train]
 def train(weights, images, logit_grad, steps, rate, decay=0.0, momentum=0.9):
     """Return the weights after `steps` of gradient descent with momentum.
 
@@ -77,9 +64,6 @@ def train(weights, images, logit_grad, steps, rate, decay=0.0, momentum=0.9):
         speed = [momentum * v - rate * g for v, g in zip(speed, grads, strict=True)]
         weights = [w + v for w, v in zip(weights, speed, strict=True)]
     return weights
-
-
-# --8<-- [end:train]
 
 
 # --8<-- [start:from_labels]
@@ -125,16 +109,11 @@ def shuffle_wrong_classes(logits, rng):
 # --8<-- [end:shuffle_wrong_classes]
 
 
-# --8<-- [start:accuracy]
 def accuracy(weights, images, digits):
     """Return the share of right answers of every network."""
     return np.mean(np.argmax(forward(weights, images)[1], axis=-1) == digits, axis=-1)
 
 
-# --8<-- [end:accuracy]
-
-
-# --8<-- [start:most_like_one]
 def most_like_one(images, logits, digits):
     """Return the seven to which the teacher gives the most probability of "1".
 
@@ -153,10 +132,6 @@ def most_like_one(images, logits, digits):
     }
 
 
-# --8<-- [end:most_like_one]
-
-
-# --8<-- [start:run]
 def run():
     """Return the accuracy of teacher and students on 797 test images, and a seven.
 
@@ -199,6 +174,3 @@ def run():
         "young": by_temperature(HIDDEN[-1], young),
         "young_teachers": accuracy(young_teachers, test_images, test_digits),
     }
-
-
-# --8<-- [end:run]

@@ -9,7 +9,17 @@ from snippets.distillation.pytorch import (
     distillation_loss,
     distillation_objective,
     kl_divergence,
+    kl_divergence_simple,
 )
+
+
+# --8<-- [start:two_directions]
+p, q = torch.tensor([0.5, 0.49, 0.01]), torch.tensor([0.98, 0.01, 0.01])
+print(f"KL(p || q) = {kl_divergence_simple(p, q.log()):.4f}")
+#> KL(p || q) = 1.5705
+print(f"KL(q || p) = {kl_divergence_simple(q, p.log()):.4f}")
+#> KL(q || p) = 0.6206
+# --8<-- [end:two_directions]
 
 
 # --8<-- [start:impossible_classes]

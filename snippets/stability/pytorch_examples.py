@@ -7,8 +7,10 @@ import torch
 from snippets.probabilities.pytorch import softmax, softmax_simple
 from snippets.stability.pytorch import (
     cross_entropy,
+    cross_entropy_grad,
     log_softmax,
     logsumexp,
+    logsumexp_simple,
     masked_softmax,
     nll_from_probs,
     safe_softmax_simple,
@@ -49,6 +51,18 @@ for pair in ([88, 87], [88.7, 88.7], [89, 0]):
 
 
 # --8<-- [start:lse]
+logits = torch.tensor([1000.0, 1000.0, 1000.0], dtype=torch.float64)
+print(f"{logsumexp_simple(logits):.4f} = 1000 + ln 3 = {1000 + math.log(3):.4f}")
+#> 1001.0986 = 1000 + ln 3 = 1001.0986
+for scores in ([2.0, 1.0, 0.1], [1000.0, 999.0, -500.0]):
+    lse, largest = logsumexp(torch.tensor(scores, dtype=torch.float64)), max(scores)
+    print(f"{largest} <= {lse:.4f} <= {largest + math.log(3):.4f}")
+    #> 2.0 <= 2.4170 <= 3.0986
+    #> 1000.0 <= 1000.3133 <= 1001.0986
+# --8<-- [end:lse]
+
+
+# --8<-- [start:lse_libraries]
 logits = torch.tensor([0.0, -40.0], dtype=torch.float64)
 print(f"small tail:   {torch.logsumexp(logits, -1):.4g}, ours {logsumexp(logits):.4g}")
 #> small tail:   0, ours 4.248e-18
@@ -60,7 +74,7 @@ logits = torch.tensor([-math.inf, -math.inf], requires_grad=True)
 (ours,) = torch.autograd.grad(logsumexp(logits), logits)
 print(f"slope of nothing: {theirs.tolist()}, ours {ours.tolist()}")
 #> slope of nothing: [nan, nan], ours [0.0, 0.0]
-# --8<-- [end:lse]
+# --8<-- [end:lse_libraries]
 
 
 # --8<-- [start:log_of_softmax]
@@ -122,6 +136,17 @@ print("softmax, then log:", nll_from_probs(torch.softmax(logits, -1), target).it
 print("from the logits:  ", torch.nn.functional.cross_entropy(logits, target).item())
 #> from the logits:   200.0
 # --8<-- [end:softmax_then_log]
+
+
+# --8<-- [start:gradient]
+logits = torch.tensor([[-10.0, 10.0, 0.0], [10.0, -10.0, 0.0]], dtype=torch.float64)
+logits.requires_grad_()
+target = torch.tensor([0, 0])
+(autograd,) = torch.autograd.grad(cross_entropy(logits, target), logits)
+by_hand = cross_entropy_grad(logits.detach(), target)
+print("autograd agrees:", torch.allclose(by_hand, autograd, rtol=1e-12, atol=1e-15))
+#> autograd agrees: True
+# --8<-- [end:gradient]
 
 
 # --8<-- [start:ignored_rows]
