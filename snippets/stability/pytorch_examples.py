@@ -1,8 +1,10 @@
 """What the chapter on stability shows, run in PyTorch."""
 
+# --8<-- [start:imports]
 import math
 
 import torch
+# --8<-- [end:imports]
 
 from snippets.probabilities.pytorch import softmax, softmax_simple
 from snippets.stability.pytorch import (
