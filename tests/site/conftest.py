@@ -45,6 +45,9 @@ class Book:
             source = ROOT / name
             (shutil.copytree if source.is_dir() else shutil.copy)(source, root / name)
         (root / "figures").mkdir()
+        (root / ".cache/jieba").mkdir(parents=True)
+        if (dictionary := ROOT / ".cache/jieba/jieba.cache").exists():  # jieba takes seconds to make it
+            shutil.copy(dictionary, root / ".cache/jieba")
         (root / "node_modules").symlink_to(ROOT / "node_modules")
         for config in ("mkdocs.yml", "mkdocs.en.yml"):
             nav = "nav:\n" + "".join(f"  - {page.split('.')[0]}: {page}\n" for page in PAGES)

@@ -26,7 +26,6 @@ for name, (path, text) in json.load(sys.stdin).items():
     try:
         notebooks.write_all(ROOT / "docs")
         build(load_config("mkdocs.yml", strict=True))
-        stream.write("The build went through.")
     except (Exception, SystemExit) as error:
         stream.write(str(error))
     logging.getLogger("mkdocs").removeHandler(handler)

@@ -31,15 +31,10 @@ def test_both_languages_stand_in_one_site(book):
         assert 'id="lab"' in book.read(page)
 
 
-def test_only_what_changed_is_built_again(book):
+def test_what_has_not_changed_is_not_built_again(book):
     before = generations(book)
     assert book.build() == (0, "")
     assert generations(book) == before
-
-    book.write("docs/en/index.md", "# Home { #home }\n\nAnother text.\n")
-    assert book.build()[0] == 0
-    assert [new == old for new, old in zip(generations(book), before, strict=True)] == [True, False, False]
-    assert "Another text." in book.read("site/en/index.html")
 
 
 def test_a_killed_build_leaves_nothing_half_done_and_the_next_ones_take_turns(book):
@@ -81,13 +76,15 @@ def test_the_server_rebuilds_and_outlives_a_fault(book):
         command = [sys.executable, "-m", "site_tools.serve", "--port", str(port)]
         process = subprocess.Popen(command, cwd=book.root, env=book.environment, stdout=output, stderr=output)
     try:
+        before = generations(book)
         wait_for(lambda: f"Serving on http://localhost:{port}/\n" in log.read_text())
         assert 'id="home"' in page("") and 'id="home"' in page("en/")
         book.write("docs/en/index.md", "# Home { #home }\n\n[a](nowhere.md)\n")
         wait_for(lambda: "nowhere.md" in log.read_text())
-        assert "A third text." not in page("en/")
-        book.write("docs/en/index.md", "# Home { #home }\n\nA third text.\n")
-        wait_for(lambda: "A third text." in page("en/"))
+        assert generations(book) == before
+        book.write("docs/en/index.md", "# Home { #home }\n\nAnother text.\n")
+        wait_for(lambda: "Another text." in page("en/"))
+        assert [new == old for new, old in zip(generations(book), before, strict=True)] == [True, False, False]
     finally:
         process.terminate()
         process.wait()

@@ -8,21 +8,18 @@ from pathlib import Path
 import pytest
 
 PAGE, LAB = "docs/zh/index.md", "docs/labs/mini.py"
+LINKS = "[a](nowhere.md) [b](glossary.md#dead) [c](labs/mini.ipynb#gone) [d](#missing)"
 FAULTS = {  # name: file, what is added to it, what the message holds
-    "nothing": (PAGE, "", ["The build went through."]),
-    "link": (PAGE, "[a](nowhere.md)", ["index.md", "nowhere.md"]),
-    "anchor": (PAGE, "[a](glossary.md#dead)", ["index.md", "glossary.md", "#dead"]),
-    "anchor in a lab": (PAGE, "[a](labs/mini.ipynb#dead)", ["index.md", "labs/mini.ipynb", "#dead"]),
+    "links and anchors": (PAGE, LINKS, ["index.md", "'nowhere.md'", "'#dead'", "'#gone'", "'#missing'"]),
     "link in a lab": (LAB, "# %% [markdown]\n# [a](nowhere.md)", ["labs/mini.ipynb", "nowhere.md"]),
     "snippet": (PAGE, '--8<-- "snippets/mini.py:no_such_section"', ["index.md", "no_such_section"]),
-    "TeX": (PAGE, r"$\frac{1}$", ["index.md", r"'\\frac{1}' is wrong", "KaTeX parse error"]),
+    "TeX": (PAGE, r"## $\frac{1}$ { #h }", ["index.md", r"'\\frac{1}' is wrong", "KaTeX parse error"]),
     "Chinese in TeX": (PAGE, "$温度$", ["index.md", "'温度' is wrong"]),
-    "TeX in a heading": (PAGE, r"## $\frac{1}$ { #h }", ["index.md", r"'\\frac{1}' is wrong"]),
     "cell": (LAB, "# %%\n1 / 0", ["labs/mini.ipynb", "ZeroDivisionError"]),
     "plot without alt text": (LAB, "# %%\nimport pylab\n\npylab.plot([1, 2]);", ["labs/mini.ipynb", "no alt text"]),
     "warning of a cell": (LAB, "# %%\nimport sys\n\nprint(1, file=sys.stderr);", ["labs/mini.ipynb", "stderr"]),
     "data": ("docs/claims.toml", "[a02]\nverdict = 'TRUE'", ["docs/claims.toml: [a02]: no chapter, claim, line"]),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
