@@ -134,6 +134,17 @@ def test_sums_keep_their_mass_down_a_long_dimension(device):
     assert probs[0, 0].item() == pytest.approx(1 / rows, rel=2e-6)
 
 
+@pytest.mark.parametrize("dim", [0, 1])
+def test_float32_sums_do_not_drift(dim, device, close):
+    """Near 131072 logits a running float32 sum rounds each term it adds, always the same way."""
+    n = 2**17
+    logits = torch.zeros(2, n, device=device) if dim else torch.zeros(n, 2, device=device)
+    logits.select(dim, 0).fill_(3.0)
+    probs = path.softmax(logits, dim).select(1 - dim, 0)
+    total = np.exp(3.0) + n - 1
+    close.rows(probs, np.array([np.exp(3.0)] + [1.0] * (n - 1)) / total)
+
+
 @pytest.mark.parametrize("wrong", [1, 0.5, nan, inf, torch.tensor(2.0)])
 def test_wrong_base(wrong):
     with pytest.raises(ValueError, match="base must be one finite number > 1, got "):
