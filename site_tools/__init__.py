@@ -1,16 +1,23 @@
-"""The build's own code: one small module a job.
+"""The book's own machinery, one small module a job.
 
+Building:
     setup.py          virtual environment and node modules; runs on any Python, imports nothing of the book
     build.py          figures, notebooks, both languages, site/
-    serve.py          build, serve, rebuild on change
+    serve.py          builds, serves, builds again on change
     notebooks.py      docs/labs/*.py -> one .ipynb a language
     data.py           reads and checks docs/glossary.toml, references.toml, claims.toml
-    chromium.py       finds the browser of the tests
     hooks/            what MkDocs calls while it builds, listed in mkdocs.yml
-    templates/        the pages made from data, the notebook as Markdown
+    templates/        the pages made from data, and an executed notebook, as Markdown
     notebook_kernel/  how the labs' kernels run and plot
+Testing:
+    page_code.py      the blocks of a page, snippets expanded; published.py: the same of the built site
+    execute.py        runs a block and compares its `#> ` lines; run_alone.py: runs it as a reader who copied it
+    fence.py          prints the fence that shows a section
+    gates/            checks of the pages' text: parity, numbers, typography, blocks, completeness
+    prove.py          plants faults and sees each gate catch its own
+    chromium.py       finds the browser
 
-`setup.py` runs before everything else; the hooks import `data`; nothing imports the hooks.
+The hooks import `data`; nothing imports the hooks.
 """
 
 import hashlib
