@@ -48,6 +48,7 @@ for temperature in (0.5, 1.0, 2.0):
 import codecs
 import contextlib
 import io
+from itertools import pairwise
 
 with contextlib.redirect_stdout(io.StringIO()):
     import this
@@ -56,7 +57,7 @@ text = codecs.decode(this.s, "rot13").lower()
 letters = sorted(set(text))
 index = {letter: i for i, letter in enumerate(letters)}
 counts = np.full((len(letters), len(letters)), 0.002)
-for first, second in zip(text, text[1:], strict=False):
+for first, second in pairwise(text):
     counts[index[first], index[second]] += 1
 next_logits = np.log(counts)  # row: what may follow this letter
 print(f"{len(text)} characters, {len(letters)} different ones")
@@ -98,12 +99,12 @@ for temperature in (0, 0.3, 1.0, 2.0, 10.0):
 # Repetition and nonsense can be counted: write a long string, then count how many of its four-letter groups are *different* ones, and how many of its pairs of neighbours *occur in the text*.
 
 # %%
-seen = set(zip(text, text[1:], strict=False))
+seen = set(pairwise(text))
 
 
 def measure(written):
     groups = [written[i : i + 4] for i in range(len(written) - 3)]
-    pairs = list(zip(written, written[1:], strict=False))
+    pairs = list(pairwise(written))
     return len(set(groups)) / len(groups), np.mean([pair in seen for pair in pairs])
 
 

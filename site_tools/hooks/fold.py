@@ -8,7 +8,9 @@ nothing is hidden, and the copy button always copies the whole block.
 
 import re
 
-BLOCK = re.compile(r'(<div class="[^"]*language-python highlight[^"]*">)(<pre>.*?<code>)(.*?)(</code></pre></div>)', re.S)
+BLOCK = re.compile(
+    r'(<div class="[^"]*language-python highlight[^"]*">)(<pre>.*?<code>)(.*?)(</code></pre></div>)', re.S
+)
 BETWEEN = "\n\n\n"  # two blank lines stand between the sections of a fence
 WORDS = {
     "zh": ("上文已列出 {count} 行：{names}", "导入语句"),
