@@ -10,13 +10,16 @@ from site_tools.published import PREFIX
 
 AXE = (ROOT / "node_modules/axe-core/axe.min.js").read_text("utf-8")
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-# Token colours are the same everywhere: a code block that brings no new one becomes plain text, which axe reads faster.
+# axe takes seconds for thousands of equal elements. A code block that brings no new token colour becomes plain text;
+# so do all formulas but the first three and those in table headers.
 FLATTEN = """() => { const seen = new Set();
     for (const code of document.querySelectorAll("pre > code")) {
         const colours = code.checkVisibility() ? [...code.querySelectorAll("span")].map((span) => span.className) : [];
         if (colours.every((name) => seen.has(name))) code.textContent = code.textContent;
         colours.forEach((name) => seen.add(name));
-    } }"""
+    }
+    for (const formula of [...document.querySelectorAll(".katex")].slice(3))
+        if (!formula.closest("th")) formula.textContent = formula.querySelector("annotation").textContent; }"""
 RUN_AXE = """async (tags) => (await axe.run(document, {runOnly: tags, resultTypes: ["violations"]})).violations
     .map((rule) => `axe ${rule.id}: ` + rule.nodes.slice(0, 3).map((node) => node.target.join(" ")).join(" | "))"""
 TOO_WIDE = """() => document.documentElement.scrollWidth <= innerWidth ? [] :
@@ -67,7 +70,8 @@ def test_main_pages_in_both_schemes_and_widths(origin, base, built_for, open_pag
     assert page.evaluate("document.body.dataset.mdColorScheme") == {"light": "default", "dark": "slate"}[scheme]
     wrong = axe(page)
     wrong += too_wide(page, 390)
-    wrong += axe(page)
+    if scheme == "dark" or address == "404.html":  # the others in light: see test_every_page
+        wrong += axe(page)
     assert not wrong, "\n".join(wrong)
 
 
