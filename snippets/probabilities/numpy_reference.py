@@ -90,10 +90,12 @@ def boltzmann(energies, kt, axis=-1):
     if np.ndim(kt) != 0 or not 0 < kt < np.inf:
         raise ValueError(f"kt must be one finite number > 0, got {kt}")
     energies, dtype = as_floating(energies)
+    # Halving is exact, and without it 1.7e308 - -1.7e308 overflows.
+    half = 0.5 if kt > 1 else 1.0
     # Subtract first, divide second: the ground state stays 0 for the smallest kt.
     with np.errstate(invalid="ignore", over="ignore"):
         ground = np.min(energies, axis=axis, keepdims=True, initial=np.inf)
-        logits = -(energies - ground) / np.float64(kt)
+        logits = (half * ground - half * energies) / np.float64(half * kt)
     return softmax(logits, axis=axis).astype(dtype)
 
 

@@ -88,11 +88,14 @@ def boltzmann(energies, kt, dim=-1):
     energies, dtype = as_floating(energies)
     if energies.numel() == 0:
         return energies.to(dtype)
-    limits = torch.finfo(energies.dtype)
-    # float32 would read 1e-310 as 0 and 1e300 as inf.
-    kt = min(max(kt, limits.tiny), limits.max)
-    above_ground = energies - energies.detach().amin(dim, keepdim=True)
-    return softmax(-above_ground / kt, dim).to(dtype)
+    kt, limits = float(kt), torch.finfo(energies.dtype)
+    # Halving is exact, and without it 3e38 - -3e38 overflows.
+    half = 0.5 if kt > 1 else 1.0
+    logits = half * energies.detach().amin(dim, keepdim=True) - half * energies
+    if not limits.tiny <= kt <= limits.max:  # float32 would read 0 or inf
+        logits = logits.double()
+    # A tensor, because CUDA multiplies by 1 / number, which may be inf.
+    return softmax(logits / logits.new_full((), half * kt), dim).to(dtype)
 
 
 # --8<-- [end:boltzmann]

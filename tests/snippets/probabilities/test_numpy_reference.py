@@ -152,6 +152,14 @@ def test_boltzmann_limits():
     assert boltzmann([inf, 0, inf], 2).tolist() == [0, 1, 0]
 
 
+def test_boltzmann_of_a_gap_beyond_the_largest_number():
+    """The gap overflows, the gap in units of kt does not: odds e**3.4 and e**6."""
+    odds = boltzmann([1.7e308, -1.7e308], 1e308)
+    np.testing.assert_allclose(odds[1] / odds[0], math.exp(3.4), rtol=1e-12)
+    odds = boltzmann(np.array([3e38, -3e38], np.float32), 1e38)
+    np.testing.assert_allclose(odds[1] / odds[0], math.exp(6), rtol=2e-6)
+
+
 def test_boltzmann_is_stationary_at_every_temperature_b20():
     """The law is thermal equilibrium at every temperature: Metropolis moves leave it as it is."""
     energies = np.array([0.0, 1.0, 2.0, 0.5])

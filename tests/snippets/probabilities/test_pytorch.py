@@ -121,6 +121,30 @@ def test_kt_beyond_float32(kt, device, close):
     close.rows(path.boltzmann(energies, kt), reference.boltzmann(energies.cpu().numpy(), kt))
 
 
+@pytest.mark.parametrize(
+    ("energies", "kt"), [([0.0, 1e-40], 1e-40), ([0.0, 3e38], 1e39), ([0.0, 3e38], 1e300), ([-3e38, 3e38], 1e38)]
+)
+def test_energies_as_extreme_as_kt(energies, kt, device, close):
+    """Only the gap in units of kt counts, however far both lie from what float32 holds."""
+    energies = torch.tensor(energies, device=device)
+    weights = np.exp(-np.diff(energies.cpu().double(), prepend=energies[0].item()) / kt)
+    close(path.boltzmann(energies, kt), weights / weights.sum())
+
+
+def test_energies_and_kt_at_the_ends_of_float64(device, close):
+    energies = torch.tensor([[0.0, 1e-310]], dtype=torch.float64, device=device)
+    close(path.boltzmann(energies, 1e-310), reference.softmax([[0.0, -1.0]]))
+    energies = torch.tensor([[1.7e308, -1.7e308]], dtype=torch.float64, device=device)
+    close(path.boltzmann(energies, 1e308), reference.softmax([[0.0, 3.4]]))
+
+
+def test_numpy_scalars_are_numbers(device, close):
+    energies = torch.tensor([0.0, 1.0], device=device)
+    for kt in (np.float16(2), np.float32(2), np.float64(2), np.int8(2)):
+        close(path.boltzmann(energies, kt), reference.boltzmann([0.0, 1.0], 2))
+        close(path.base_softmax(energies, kt), [1 / 3, 2 / 3])
+
+
 def test_float16_logits_far_apart(device):
     logits = torch.tensor([6e4, -6e4], dtype=torch.float16, device=device)
     for function, _ in ROWS.values():
