@@ -35,7 +35,7 @@ def check_temperature(temperature):
     temperature = float(temperature)
     if not temperature >= 0:
         raise ValueError(f"temperature must be >= 0, got {temperature}")
-    return temperature
+    return abs(temperature)  # -0.0 is 0, but a division by it gives +inf
 
 
 # --8<-- [end:check_temperature]

@@ -117,6 +117,12 @@ def test_extreme_temperatures_and_logits():
     np.testing.assert_array_equal(temperature_softmax([-1e30, 1, -1e300], 1), [0, 1, 0])
 
 
+def test_minus_zero_is_zero():
+    for zero in (-0.0, np.float32(-0.0), -1e-400):
+        np.testing.assert_array_equal(temperature_softmax([1, 2, 2], zero), [0, 0.5, 0.5])
+        np.testing.assert_array_equal(power_temperature([0.2, 0.4, 0.4], zero), [0, 0.5, 0.5])
+
+
 def test_a_large_offset_changes_nothing():
     np.testing.assert_allclose(temperature_softmax([1e15 + 2, 1e15], 3), exact_softmax([2, 0], 3), rtol=1e-14)
 
