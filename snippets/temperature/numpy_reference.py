@@ -94,10 +94,13 @@ def power_temperature(probs, temperature, axis=-1):
     probs, dtype = as_floating(probs)
     if np.any(probs < 0):
         raise ValueError(f"probs must be >= 0, got {np.min(probs)}")
+    probs = probs.astype(np.float64, copy=False)
     # log 0 = -inf is meant, and so is 0/0 = NaN in a row of zeros.
     with np.errstate(divide="ignore", invalid="ignore"):
         largest = np.max(probs, axis=axis, keepdims=True, initial=0)
-        logits = np.log(probs.astype(np.float64) / largest)
+        ratio = probs / largest  # tells close ones apart, but may underflow
+        far = ratio < np.finfo(np.float64).tiny
+        logits = np.where(far, np.log(probs) - np.log(largest), np.log(ratio))
     return temperature_softmax(logits, temperature, axis).astype(dtype)
 
 

@@ -101,12 +101,18 @@ def power_temperature(probs, temperature, dim=-1):
     """Return probs ** (1 / temperature), normalised along `dim`.
 
     Temperature for probabilities. probs: numbers >= 0, need not sum to 1. A 0 stays 0
-    at every temperature. A row of zeros, or with a negative entry, becomes NaN.
+    at every temperature, and its gradient is 0. A row of zeros, or with a negative
+    entry, becomes NaN.
     """
     probs, dtype = as_floating(probs)
     if probs.numel() == 0:
         return probs.to(dtype)
-    logits = torch.log(probs / probs.amax(dim, keepdim=True))
+    # Without the clamp a row of negative numbers would look like a distribution.
+    largest = probs.detach().amax(dim, keepdim=True).clamp_min(0.0)
+    zero = probs == 0
+    logits = torch.log(probs.masked_fill(zero, 1.0) / largest)
+    # Filled in after the logarithm: the slope of log at 0 would make gradients NaN.
+    logits = logits.masked_fill(zero, -math.inf)
     return temperature_softmax(logits, temperature, dim).to(dtype)
 
 

@@ -237,6 +237,17 @@ def test_power_temperature():
     np.testing.assert_allclose(power_temperature(probs.T, 3, axis=0).T, power_temperature(probs, 3), rtol=1e-14)
 
 
+@pytest.mark.parametrize("temperature", [0.5, 1, 2, 10, 1e3, 1e6])
+@pytest.mark.parametrize("probs", [[0.9, 1.5e-323], [1e300, 1e-300], [1.7e308, 5e-324], [1e-320, 3e-320]])
+def test_power_temperature_of_numbers_far_apart(probs, temperature):
+    """Their ratio underflows, its root need not."""
+    probs = np.array(probs)
+    powers = [Decimal(float(p)) ** (1 / Decimal(temperature)) for p in probs]
+    expected = [float(power / sum(powers)) for power in powers]
+    np.testing.assert_allclose(power_temperature(probs, temperature), expected, rtol=1e-12)
+    np.testing.assert_array_equal(power_temperature(probs, inf), [0.5, 0.5])
+
+
 def test_power_temperature_limits_and_edges():
     np.testing.assert_array_equal(power_temperature([0.2, 0.4, 0.4, 0], 0), [0, 0.5, 0.5, 0])
     np.testing.assert_array_equal(power_temperature([0.3, 0.7, 0], inf), [0.5, 0.5, 0])

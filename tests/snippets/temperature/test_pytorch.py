@@ -92,6 +92,14 @@ def test_power_temperature(device, dtype, close):
     close(path.power_temperature(probs.T, 3, 0).T, path.power_temperature(probs, 3))
 
 
+def test_what_is_no_distribution_becomes_nan_in_power_temperature(device, close):
+    """Log-probabilities, passed by mistake, are all negative."""
+    probs = torch.tensor([[-1.0, -2.0], [-1.0, 2.0], [-1.0, 0.0], [0.0, 0.0], [nan, 1.0], [1.0, 3.0]], device=device)
+    for temperature in (0, 1, inf):
+        assert path.power_temperature(probs, temperature)[:5].isnan().all()
+    close(path.power_temperature(probs, 1)[5], [0.25, 0.75])
+
+
 def test_entropy_and_derivatives(device, dtype, close):
     logits = numbers(4, 6).to(device, dtype)
     logits[1, 2], logits[2, 1:3] = -inf, 6
@@ -258,6 +266,15 @@ def test_gradients_pass_masked_entries_by(device, close):
         function(masked).backward()
         function(short).backward()
         close(masked.grad, torch.cat([short.grad, torch.zeros(1, device=device)]))
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1, 3])
+def test_a_zero_leaves_the_gradients_of_the_others_alone(temperature, device, close):
+    with_zero = torch.tensor([0.2, 0.8, 0.0], device=device, dtype=torch.float64, requires_grad=True)
+    short = torch.tensor([0.2, 0.8], device=device, dtype=torch.float64, requires_grad=True)
+    path.power_temperature(with_zero, temperature)[0].backward()
+    path.power_temperature(short, temperature)[0].backward()
+    close(with_zero.grad, torch.cat([short.grad, torch.zeros(1, device=device)]))
 
 
 def test_gradient_is_zero_where_softmax_is_saturated(device):
