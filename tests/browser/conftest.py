@@ -83,6 +83,7 @@ def open_page(browser, base):
         context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=color_scheme, reduced_motion="reduce", **options
         )
+        context.set_default_timeout(15_000)
         contexts.append(context)
         page = context.new_page()
         page.faults, page.requested = faults, []
