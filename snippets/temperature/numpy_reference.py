@@ -168,9 +168,9 @@ def top_k_filter(logits, k):
     if not (isinstance(k, (int, np.integer)) and k >= 1):
         raise ValueError(f"k must be an integer >= 1, got {k}")
     logits, dtype = as_floating(logits)
-    negated = np.where(np.isnan(logits), -np.inf, -logits)
-    order = np.argsort(negated, axis=-1, kind="stable")
-    rank = np.argsort(order, axis=-1)  # 0 for the largest logit
+    rows = np.atleast_1d(logits)
+    order = np.lexsort((-rows, ~np.isnan(rows)))  # NaN first, then from the largest
+    rank = np.argsort(order, axis=-1).reshape(logits.shape)
     return np.where(rank < k, logits, -np.inf).astype(dtype)
 
 
@@ -188,14 +188,15 @@ def top_p_mask(probs, p):
     if not 0 <= p <= 1:
         raise ValueError(f"p must be between 0 and 1, got {p}")
     probs = as_floating(probs)[0].astype(np.float64, copy=False)
-    order = np.argsort(-probs, axis=-1, kind="stable")
+    rows = np.atleast_1d(probs)
+    order = np.lexsort((-rows, ~np.isnan(rows)))  # NaN first: so is every sum
     rank = np.argsort(order, axis=-1)
-    ranked = np.take_along_axis(probs, order, axis=-1)
+    ranked = np.take_along_axis(rows, order, axis=-1)
     # The option that crosses p belongs to the set; the first one always does.
     reached = np.cumsum(ranked, axis=-1)[..., :-1] >= p
     first = np.zeros_like(ranked[..., :1], dtype=bool)
     out = np.concatenate([first, reached & (p < 1)], axis=-1)
-    return ~np.take_along_axis(out, rank, axis=-1)
+    return ~np.take_along_axis(out, rank, axis=-1).reshape(probs.shape)
 
 
 # --8<-- [end:top_p_mask]

@@ -8,6 +8,7 @@ drawn index.
 
 # --8<-- [start:imports]
 import math
+import numbers
 
 import torch
 # --8<-- [end:imports]
@@ -124,10 +125,12 @@ def entropy_from_logits(logits, dim=-1):
     """Return the entropy of softmax(logits) along `dim`, in nats.
 
     0 for one sure option, ln n for n equal ones. A -inf has probability 0 and adds
-    nothing, to the gradient neither. A row that is all -inf, or holds +inf or NaN,
-    gives NaN. Small entropies keep their relative accuracy.
+    nothing, to the gradient neither. A row that is empty, all -inf, or holds +inf or
+    NaN gives NaN. Small entropies keep their relative accuracy.
     """
     logits, dtype = as_floating(logits)
+    if logits.numel() == 0:
+        return (logits.sum(dim) * math.nan).to(dtype)
     shifted = logits - logits.amax(dim, keepdim=True)
     weights = torch.exp(shifted)
     ties = (shifted == 0).sum(dim)
@@ -150,7 +153,8 @@ def temperature_derivatives(logits, temperature, dim=-1):
     Raises ValueError unless 0 < temperature < inf.
     """
     _, dtype = as_floating(logits)
-    if not 0 < check_temperature(temperature) < math.inf:
+    temperature = check_temperature(temperature)
+    if not 0 < temperature < math.inf:
         raise ValueError(f"temperature must be > 0 and finite, got {temperature}")
     # z / T up to a constant, which drops out.
     scaled = apply_temperature(logits, temperature, dim)
@@ -173,7 +177,7 @@ def top_k_filter(logits, k):
     `torch.topk` keeps exactly k too, but does not promise which. A NaN counts as
     largest and stays.
     """
-    if not (isinstance(k, int) and k >= 1):
+    if not (isinstance(k, numbers.Integral) and k >= 1):
         raise ValueError(f"k must be an integer >= 1, got {k}")
     logits, dtype = as_floating(logits)
     order = torch.argsort(logits, dim=-1, descending=True, stable=True)
@@ -195,14 +199,15 @@ def top_p_mask(probs, p):
     if not 0 <= p <= 1:
         raise ValueError(f"p must be between 0 and 1, got {p}")
     probs = as_floating(probs)[0].double()
-    order = torch.argsort(probs, dim=-1, descending=True, stable=True)
+    rows = torch.atleast_1d(probs)
+    order = torch.argsort(rows, dim=-1, descending=True, stable=True)
     rank = torch.argsort(order, dim=-1)
-    ranked = torch.gather(probs, -1, order)
+    ranked = torch.gather(rows, -1, order)
     # The option that crosses p belongs to the set; the first one always does.
     reached = torch.cumsum(ranked, dim=-1)[..., :-1] >= p
     first = torch.zeros_like(ranked[..., :1], dtype=torch.bool)
-    out = torch.cat([first, reached & (p < 1)], dim=-1)
-    return ~torch.gather(out, -1, rank)
+    out = torch.cat([first, reached & bool(p < 1)], dim=-1)
+    return ~torch.gather(out, -1, rank).reshape(probs.shape)
 
 
 # --8<-- [end:top_p_mask]
@@ -233,6 +238,8 @@ def min_p_filter(logits, p):
     if not 0 <= p <= 1:
         raise ValueError(f"p must be between 0 and 1, got {p}")
     logits, dtype = as_floating(logits)
+    if logits.numel() == 0:
+        return logits.to(dtype)
     shifted = logits - logits.amax(-1, keepdim=True)
     threshold = math.log(p) if p > 0 else -math.inf
     return logits.masked_fill(shifted < threshold, -math.inf).to(dtype)

@@ -343,6 +343,19 @@ def test_top_k():
             top_k_filter([1, 2], k)
 
 
+def test_filters_keep_every_broken_row_visible():
+    """A NaN outranks +inf, wherever it stands; sums with it reach no p."""
+    for row in ([inf, nan, 1], [nan, inf, 1]):
+        assert np.isnan(top_k_filter(row, 1)[np.argmax(np.isnan(row))])
+    assert np.all(top_p_mask([0.5, nan, 0.5], 0.4))
+
+
+def test_filters_take_a_single_number():
+    for filtered in (top_k_filter(3.0, 1), top_p_filter(3.0, 0.1), min_p_filter(3.0, 0.1)):
+        assert filtered.shape == () and filtered == 3
+    assert sampling_distribution(3.0, 0.5, top_k=1, top_p=0.5, min_p=0.5).shape == ()
+
+
 def brute_force_nucleus(probs, p):
     """The smallest set of options with mass >= p; of equal ones the most probable, then the first."""
     for size in range(1, len(probs) + 1):

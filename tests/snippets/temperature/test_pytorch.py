@@ -60,7 +60,7 @@ def test_broken_rows_are_nan(temperature, device, dtype, close):
 def test_filters_agree_exactly(name, device):
     """Ties, NaN and infinities included."""
     logits = torch.as_tensor(np.random.default_rng(0).integers(-4, 5, (200, 9))).double()
-    logits[:20, 2], logits[10:30, 5], logits[25:35, 0], logits[35, :] = -inf, inf, nan, -inf
+    logits[:20, 2], logits[10:30, 5], logits[25:35, 0], logits[35, :], logits[8:15, 7] = -inf, inf, nan, -inf, nan
     for argument in (1, 2, 5, 9) if name == "top_k_filter" else (0, 1e-8, 0.3, 0.75, 0.999, 1):
         actual = getattr(path, name)(logits.to(device), argument)
         np.testing.assert_array_equal(numpy(actual), getattr(reference, name)(logits.numpy(), argument))
@@ -196,8 +196,20 @@ def test_shapes(device):
         assert path.temperature_softmax(logits, 2).shape == shape
         assert path.temperature_softmax(logits, 0).dtype == torch.bfloat16
         assert path.power_temperature(logits, 2).shape == shape
-    assert path.top_p_filter(torch.zeros(0, 3, device=device), 0.5).shape == (0, 3)
-    assert path.entropy_from_logits(torch.zeros(0, 3, device=device)).shape == (0,)
+        assert path.entropy_from_logits(logits).shape == shape[:-1]
+        filtered = path.sampling_distribution(logits, 2, top_k=2, top_p=0.5, min_p=0.1)
+        assert (filtered.shape, filtered.dtype) == (shape, torch.bfloat16)
+    assert path.entropy_from_logits(torch.zeros(3, 0, device=device)).isnan().tolist() == [True] * 3
+
+
+def test_numpy_scalars_are_numbers(device):
+    logits = torch.tensor([5.0, 3.0, 2.0, 1.0], device=device)
+    probs = path.sampling_distribution(logits, np.float32(0.5), np.int64(3), np.float64(0.999), np.float16(0.0))
+    assert torch.equal(probs, path.sampling_distribution(logits, 0.5, 3, 0.999, 0.0))
+    for p in (np.float32(0.5), np.float64(1.0)):
+        assert torch.equal(path.top_p_mask(logits / 11, p), path.top_p_mask(logits / 11, float(p)))
+    for dp in path.temperature_derivatives(logits, np.array(2.0)):
+        assert isinstance(dp, torch.Tensor)
 
 
 def test_inputs_are_not_modified(device):
