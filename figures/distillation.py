@@ -171,9 +171,9 @@ def distillation_accuracy(figure, data, say):
     )
     young = data["young_teacher"]["student_mean"]
     panels[1].plot(temperature, young, color="C3", linestyle=":")
-    panels[1].text(20, 0.843, say("60 张图的老师", "60-image teacher"), color="C3", ha="right")
+    panels[1].text(20, 0.843, say("老师只看过 60 张", "60-image teacher"), color="C3", ha="right")
     panels[0].text(20, data["teacher"] - 0.015, say("老师", "teacher"), ha="right", va="top")
-    panels[1].text(6.5, 0.6, say("错误答案打乱", "wrong answers shuffled"), color="C1", ha="right")
+    panels[1].text(6.5, 0.6, say("打乱错误答案", "wrong answers shuffled"), color="C1", ha="right")
     panels[0].text(8, 0.83, say("软目标", "soft targets"), color="C0", ha="center")
     title(figure, say("软目标让小网络多学了多少？", "How much more do soft targets teach?"))
 
@@ -188,9 +188,9 @@ def distillation_gradient(figure, data, say):
     axes.set_ylim(5e-5, 8)
     axes.text(9, 0.7, say("损失乘 $T^2$", "loss times $T^2$"), color="C0", va="top")
     axes.text(9, 0.004, say("不乘", "without"), color="C1", va="top", ha="right")
-    axes.text(0.5, data["limit"] * 1.5, say("极限：logits 之差 / $n$", "limit: gap of the logits / $n$"))
+    axes.text(0.5, data["limit"] * 1.5, say("极限：logits 之差的范数 / $n$", "limit: norm of the logit gap / $n$"))
     log_temperature(axes, say, (0.5, 1, 2, 5, 20, 100))
-    axes.set_ylabel(say("梯度的长度", "length of the gradient"))
+    axes.set_ylabel(say("梯度的范数", "norm of the gradient"))
     title(figure, say("为什么要乘 $T^2$？", "Why multiply by $T^2$?"))
 
 
@@ -202,8 +202,8 @@ def distillation_heat(figure, data, say):
     axes.axhline(1, color=rcParams["axes.edgecolor"], linewidth=0.8)
     axes.set_yscale("log")
     axes.set_ylim(0.08, 2e8)
-    axes.text(3.3, 800, say("真实的 7：“1” 对 “8”", "the real 7: “1” against “8”"), color="C0")
+    axes.text(3.3, 800, say("真实的 7：1 比 8", "the real 7: 1 against 8"), color="C0")
     axes.text(1, 0.6, say("文章的例子", "the article's example"), color="C1", va="top")
     log_temperature(axes, say, (1, 4, 20, 100))
-    axes.set_ylabel(say("“1” 的概率是别的几倍", "“1” is how many times as likely"))
+    axes.set_ylabel(say("1 与另一答案的概率之比", "odds of 1 against another answer"))
     title(figure, say("温度越高，错误答案之间的差别越大吗？", "Does more heat tell wrong answers apart?"))

@@ -113,7 +113,9 @@ def stability_range(figure, data, say):
     axes.minorticks_off()
     axes.set_yticks(range(len(DTYPES)), reversed(DTYPES))
     axes.axvline(0, color=rcParams["axes.edgecolor"], linewidth=0.8, zorder=0)
-    axes.set_xlabel(say("$x$：左边 $e^x$ 变成 0，右边放不下", "$x$: left of a bar $e^x$ is 0, right of it too large"))
+    axes.set_xlabel(
+        say("$x$：横条左边，$e^x$ 是 0；右边，装不下", "$x$: left of a bar $e^x$ is 0, right of it too large")
+    )
     title(figure, say("哪些 $x$ 的 $e^x$ 装得下？", "For which $x$ does $e^x$ fit?"))
 
 
@@ -123,7 +125,7 @@ def stability_stall(figure, data, say):
     for hue, name in enumerate(SUMMED):
         totals = data["totals"][name]
         axes.plot(data["terms"], totals, color=f"C{hue}")
-        label = f"{name}: {totals[-1]:,.0f}"
+        label = say(f"{name}：{totals[-1]:.0f}", f"{name}: {totals[-1]:,.0f}")
         axes.text(data["terms"][-1], totals[-1] * 1.25, label, color=f"C{hue}", ha="right", va="bottom")
     axes.set_xscale("log", base=2)
     axes.set_yscale("log", base=2)
@@ -145,7 +147,7 @@ def stability_log(figure, data, say):
         axes.plot(data["gap"], data[name], color=rcParams["axes.edgecolor"], linewidth=1.2)
         axes.plot(data["gap"][: len(stored)], stored, color=color)
         axes.plot(data["gap"][len(stored) - 1], stored[-1], "o", color=color, markersize=4)
-    top.set_ylabel(say("小概率一项的 $-\\log p$", "$-\\log p$ of the smaller"))
+    top.set_ylabel(say("较小一项的 $-\\log p$", "$-\\log p$ of the smaller"))
     bottom.set_ylabel(say("领先一项的 $-\\log p$", "$-\\log p$ of the leader"))
     bottom.set_yscale("log")
     bottom.set_xlabel(say("两个 logit 之差", "gap between the two logits"))
@@ -156,7 +158,7 @@ def stability_log(figure, data, say):
     title(
         figure,
         say(
-            "概率在 float16 里存一下，它的对数还剩什么？",
+            "概率先存成 float16，它的对数还剩什么？",
             "What is left of a log-probability\nthat was stored as a float16 probability?",
         ),
     )
@@ -180,7 +182,9 @@ def stability_speed(figure, data, say):
             axes.text(value + 0.06, row, f"{value:.1f}", va="center")
         axes.set_yticks(range(len(labels)), labels.values())
         axes.set_xlim(0, 4)
-        axes.set_title(f"{case['dtype']}\n{case['shape'][0]:,} × {case['shape'][1]:,}", loc="left")
+        rows, columns = case["shape"]
+        shape = say(f"{rows} × {columns}", f"{rows:,} × {columns:,}")
+        axes.set_title(f"{case['dtype']}\n{shape}", loc="left")
     axes.invert_yaxis()
     figure.supxlabel(say("速度，SciPy = 1", "speed, SciPy = 1"), fontsize=rcParams["axes.labelsize"])
     title(figure, say("分块算快多少？", "How much faster are blocks?"))
