@@ -287,8 +287,9 @@ def inverse_cdf(probs, u):
     """Return the first index whose cumulative probability exceeds u.
 
     probs (..., n) need not sum to exactly 1; u in [0, 1], a tensor or a number,
-    broadcasts against (...). The index always has a positive probability; a row without
-    a positive, finite total gives -1.
+    broadcasts against (...). The index always has a positive probability; -1 stands for
+    a row with a negative entry or without a positive, finite total, and for a u outside
+    [0, 1].
     """
     probs = as_floating(probs)[0].double()
     u = torch.as_tensor(u, dtype=torch.float64, device=probs.device)
@@ -296,7 +297,8 @@ def inverse_cdf(probs, u):
     index = (cdf <= (u * cdf[..., -1])[..., None]).sum(-1)
     indices = torch.arange(probs.shape[-1], device=probs.device)
     last = torch.where(probs > 0, indices, -1).amax(-1)
-    drawable = (cdf[..., -1] > 0) & (cdf[..., -1] < math.inf)
+    drawable = (probs >= 0).all(-1) & (cdf[..., -1] > 0) & (cdf[..., -1] < math.inf)
+    drawable = drawable & (u >= 0) & (u <= 1)
     return torch.where(drawable, torch.minimum(index, last), -1)
 
 

@@ -142,6 +142,9 @@ def test_inverse_cdf_and_gumbel_noise(device, dtype, close):
 def test_rows_that_cannot_be_drawn_from_give_minus_one(device):
     probs = torch.tensor([[0.0, 0.0], [nan, 1.0], [inf, 1.0], [0.0, 1.0]], device=device)
     assert path.inverse_cdf(probs, 0.5).tolist() == [-1, -1, -1, 1]
+    assert path.inverse_cdf(torch.tensor([-0.5, 1.5], device=device), 0.5).item() == -1
+    u = torch.tensor([-0.1, nan, 1.1, 0.0, 1.0], device=device)
+    assert path.inverse_cdf(torch.tensor([0.0, 1.0, 0.0], device=device), u).tolist() == [-1, -1, -1, 1, 1]
     logits = torch.tensor([[-inf, -inf], [nan, 1.0], [inf, 1.0], [-inf, 1.0]], device=device)
     assert path.gumbel_max(logits, torch.Generator(device)).tolist() == [-1, -1, -1, 1]
 
