@@ -75,8 +75,8 @@ def distillation_loss(student, teacher, temperature):
     """Return T^2 times the mean of KL(softmax(teacher / T) || softmax(student / T)).
 
     student, teacher: logits (..., n) of one shape; the mean runs over the rows, no rows
-    give NaN. temperature: one number, 0 < T < inf, for both. T^2 keeps the size of the
-    gradient when T changes. Source: Hinton, Vinyals and Dean 2015, section 2.
+    give NaN. temperature: one number, 0 < T < inf, for both. At high T, T^2 keeps the
+    size of the gradient. Source: Hinton, Vinyals and Dean 2015, section 2.
     """
     scaled, soft_targets, dtype = tempered_pair(student, teacher, temperature)
     losses = kl_divergence(soft_targets, scaled)
