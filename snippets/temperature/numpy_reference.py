@@ -390,7 +390,8 @@ def temperature_for_entropy(logits, target_entropy):
             f"target_entropy must be between {lowest} and {highest}, "
             f"got {target_entropy}"
         )
-    low, high = np.full(lowest.shape, -700.0), np.full(lowest.shape, 700.0)  # log T
+    # log T: all of float64, with its subnormal numbers.
+    low, high = np.full(lowest.shape, -745.0), np.full(lowest.shape, 709.78)
     for _ in range(64):
         middle = (low + high) / 2
         with np.errstate(over="ignore"):
@@ -410,7 +411,7 @@ def fit_temperature(logits, targets):
     logits (N, n), targets (N,) integers. The loss is convex in 1/T; its slope there is
     mean(E z - z_target), and bisection finds where that is 0. Raises ValueError when no
     finite T > 0 is best: every target has the largest logit (T -> 0), or targets lie no
-    higher than the average (T -> inf).
+    higher than the average (T -> inf). So it does for a class that does not exist.
     Source: temperature scaling, Guo et al. 2017.
     """
     logits, targets = apply_temperature(logits, 1.0), np.asarray(targets)
@@ -419,19 +420,23 @@ def fit_temperature(logits, targets):
             "need logits (N, n) and targets (N,), "
             f"got {logits.shape} and {targets.shape}"
         )
+    n = logits.shape[1]
+    outside = targets[(targets < 0) | (targets >= n)]
+    if outside.size:
+        raise ValueError(f"targets must be >= 0 and < {n}, got {outside[0]}")
     wanted = np.take_along_axis(logits, targets[:, None], axis=-1)[:, 0]
 
     def slope(temperature):
         probs = temperature_softmax(logits, temperature)
         expected = np.sum(probs * np.where(probs == 0, 0, logits), axis=-1)
-        return np.mean(expected - wanted)
+        return np.sum((expected - wanted) / len(wanted))  # a mean, without overflow
 
     coldest, hottest = slope(0.0), slope(np.inf)
     if not (coldest > 0 and hottest < 0):
         raise ValueError(
             f"no best temperature: slopes {coldest} at T = 0 and {hottest} at T = inf"
         )
-    low, high = -700.0, 700.0  # log T
+    low, high = -745.0, 709.78  # log T: all of float64
     for _ in range(64):
         middle = (low + high) / 2
         low, high = (low, middle) if slope(math.exp(middle)) < 0 else (middle, high)
@@ -454,12 +459,15 @@ def expected_calibration_error(probs, targets, bins=10):
         raise ValueError(
             f"need probs (N, n) and targets (N,), got {probs.shape} and {targets.shape}"
         )
+    if not (isinstance(bins, (int, np.integer)) and bins >= 1):
+        raise ValueError(f"bins must be an integer >= 1, got {bins}")
     confidence = np.max(probs, axis=-1)
     correct = np.argmax(probs, axis=-1) == targets
     bin_of = np.clip(np.ceil(confidence * bins) - 1, 0, bins - 1)
     in_bin = bin_of[:, None] == np.arange(bins)
     gaps = np.sum((correct - confidence)[:, None] * in_bin, axis=0)
-    return float(np.sum(np.abs(gaps)) / len(probs))
+    with np.errstate(invalid="ignore"):  # no rows have no mean: 0 / 0 = NaN
+        return float(np.sum(np.abs(gaps)) / len(probs))
 
 
 # --8<-- [end:expected_calibration_error]

@@ -58,7 +58,7 @@ def apply_temperature(logits, temperature, dim=-1):
     temperature: one Python number >= 0. At 0 every entry below the maximum becomes
     -inf; at inf every finite entry becomes 0. A -inf stays -inf. float16 and bfloat16
     become float32; a temperature that is no normal number of that dtype is divided by
-    in float64.
+    in float64. Gradients see the maximum as a constant: softmax is blind to a shift.
     """
     temperature, logits = check_temperature(temperature), as_floating(logits)[0]
     if logits.numel() == 0:
@@ -360,10 +360,11 @@ def temperature_for_entropy(logits, target_entropy):
     it. NaN where the target does not lie strictly between ln(number of ties for first),
     at T = 0, and ln(number of finite logits), at T = inf.
     """
-    logits = apply_temperature(logits, 1.0).double()
+    logits = apply_temperature(as_floating(logits)[0].double(), 1.0)
     lowest = (logits == 0).sum(-1).double().log()
     highest = logits.isfinite().sum(-1).double().log()
-    low, high = torch.full_like(lowest, -700.0), torch.full_like(lowest, 700.0)  # log T
+    # log T: all of float64, with its subnormal numbers.
+    low, high = torch.full_like(lowest, -745.0), torch.full_like(lowest, 709.78)
     for _ in range(64):
         middle = (low + high) / 2
         entropy = entropy_from_logits(logits / middle.exp()[..., None])
@@ -391,18 +392,18 @@ def fit_temperature(logits, targets):
             "need logits (N, n) and targets (N,), "
             f"got {tuple(logits.shape)} and {tuple(targets.shape)}"
         )
-    logits = apply_temperature(logits, 1.0).double()
+    logits = apply_temperature(as_floating(logits)[0].double(), 1.0)
     wanted = torch.gather(logits, -1, targets[:, None])[:, 0]
 
     def slope(scaled):
         probs = torch.softmax(scaled, dim=-1)
         expected = (probs * logits.masked_fill(probs == 0, 0.0)).sum(-1)
-        return (expected - wanted).mean()
+        return ((expected - wanted) / len(wanted)).sum()  # a mean, without overflow
 
     coldest = slope(apply_temperature(logits, 0.0))
     hottest = slope(apply_temperature(logits, math.inf))
-    low = torch.full_like(coldest, -700.0)  # log T
-    high = torch.full_like(coldest, 700.0)
+    low = torch.full_like(coldest, -745.0)  # log T: all of float64
+    high = torch.full_like(coldest, 709.78)
     for _ in range(64):
         middle = (low + high) / 2
         too_hot = slope(logits / middle.exp()) < 0
@@ -428,6 +429,8 @@ def expected_calibration_error(probs, targets, bins=10):
             "need probs (N, n) and targets (N,), "
             f"got {tuple(probs.shape)} and {tuple(targets.shape)}"
         )
+    if not (isinstance(bins, numbers.Integral) and bins >= 1):
+        raise ValueError(f"bins must be an integer >= 1, got {bins}")
     confidence, predicted = probs.max(dim=-1)
     correct = (predicted == targets).to(probs.dtype)
     bin_of = torch.clamp(torch.ceil(confidence * bins) - 1, 0, bins - 1)

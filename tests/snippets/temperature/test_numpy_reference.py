@@ -565,6 +565,16 @@ def test_temperature_for_entropy_rows_and_limits():
         temperature_for_entropy([-inf, -inf], 0.1)
 
 
+@pytest.mark.parametrize("gap", [1e-310, 1e-306, 1.0, 1e306, 1.7e308])
+def test_bisections_reach_every_temperature(gap):
+    """Two options a gap apart: odds of 4 need T = gap / ln 4, whatever the size of the gap."""
+    temperature = gap / math.log(4)
+    entropy = math.log(5) - 0.8 * math.log(4)
+    assert temperature_for_entropy([gap, 0.0], entropy) == pytest.approx(temperature, rel=1e-11, abs=0)
+    targets = [0, 0, 0, 0, 1]
+    assert fit_temperature([[gap, 0.0]] * 5, targets) == pytest.approx(temperature, rel=1e-11, abs=0)
+
+
 def test_fit_temperature_finds_the_minimum():
     """A06: over-confident logits need T > 1; the choice with the largest probability stays."""
     rng = np.random.default_rng(5)
@@ -615,6 +625,11 @@ def test_fit_temperature_refuses():
             fit_temperature([[1.0, 0], [2.0, 0]] if targets != [0, 1] else [[1.0, 0], [1.0, 0]], targets)
     with pytest.raises(ValueError, match="no best temperature"):
         fit_temperature([[1.0, 0, -inf]] * 2, [0, 2])  # an impossible target
+    with pytest.raises(ValueError, match="no best temperature"):
+        fit_temperature(np.zeros((0, 2)), np.zeros(0, int))
+    for target in (-1, -100, 2):  # -1 must not count from the end
+        with pytest.raises(ValueError, match=f"targets must be >= 0 and < 2, got {target}"):
+            fit_temperature([[1.0, 0]] * 4, [0, 0, 0, target])
 
 
 def test_expected_calibration_error():
@@ -626,6 +641,10 @@ def test_expected_calibration_error():
     assert expected_calibration_error([[1.0, 0], [0, 1]], [0, 1]) == 0
     with pytest.raises(ValueError, match=r"need probs \(N, n\) and targets \(N,\), got \(2,\) and \(2,\)"):
         expected_calibration_error([0.5, 0.5], [0, 1])
+    assert np.isnan(expected_calibration_error(np.zeros((0, 2)), np.zeros(0, int)))
+    for bins in (0, -1, 2.5, nan):  # without bins everything would look perfect
+        with pytest.raises(ValueError, match=f"bins must be an integer >= 1, got {bins}"):
+            expected_calibration_error(probs, targets, bins)
 
 
 # ---- together

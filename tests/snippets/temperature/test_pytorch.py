@@ -170,6 +170,22 @@ def test_temperature_for_entropy(device, close):
     assert path.temperature_for_entropy(logits, 1.2).isnan().tolist() == [False, True]  # above ln 3, the finite ones
 
 
+@pytest.mark.parametrize("gap", [1e-310, 1e-306, 1e306, 1.7e308])
+def test_bisections_reach_every_temperature(gap, device):
+    """Two options a gap apart: odds of 4 need T = gap / ln 4."""
+    logits = torch.tensor([[gap, 0.0]] * 5, dtype=torch.float64, device=device)
+    entropy = np.log(5) - 0.8 * np.log(4)
+    targets = torch.tensor([0, 0, 0, 0, 1], device=device)
+    for temperature in (path.temperature_for_entropy(logits[0], entropy), path.fit_temperature(logits, targets)):
+        assert temperature.item() == pytest.approx(gap / np.log(4), rel=1e-11, abs=0)
+
+
+def test_bisections_see_gaps_beyond_float32(device):
+    logits = torch.tensor([[3e38, -3e38]] * 5, device=device)
+    temperature = path.temperature_for_entropy(logits[0], np.log(5) - 0.8 * np.log(4))
+    assert temperature.item() == pytest.approx(6e38 / np.log(4), rel=1e-6)
+
+
 def test_fit_temperature_and_calibration_error(device, close):
     rng = np.random.default_rng(5)
     logits = 3 * rng.normal(size=(500, 4))
@@ -241,6 +257,9 @@ def test_wrong_scalars_and_shapes_are_refused():
     for function in (path.top_p_filter, path.min_p_filter):
         with pytest.raises(ValueError, match=r"p must be between 0 and 1, got 1\.5"):
             function(logits, 1.5)
+    for bins in (0, -1, 2.5):
+        with pytest.raises(ValueError, match=f"bins must be an integer >= 1, got {bins}"):
+            path.expected_calibration_error(logits, torch.zeros(2, dtype=torch.int64), bins)
     with pytest.raises(ValueError, match="order must be"):
         path.sampling_distribution(logits, order="top_p_first")
     for function in (path.fit_temperature, path.expected_calibration_error):
@@ -271,6 +290,12 @@ def test_gradients(function, device):
     logits = numbers(3, 4).to(device)
     logits[0, 1:3] = 6.5  # a tie for the maximum
     assert torch.autograd.gradcheck(function, logits.requires_grad_())
+
+
+def test_the_gradient_of_tempered_logits_sees_the_maximum_as_a_constant(device, close):
+    logits = torch.tensor([1.0, 3.0, 2.0], dtype=torch.float64, device=device)
+    jacobian = torch.autograd.functional.jacobian(lambda z: path.apply_temperature(z, 4.0), logits)
+    close(jacobian, torch.eye(3) / 4)
 
 
 def test_gradients_pass_masked_entries_by(device, close):
