@@ -8,12 +8,14 @@ fails the build instead of bringing the fault back.
 import html
 import posixpath
 import re
-from pathlib import Path
+from urllib.parse import urljoin
 
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
+from mkdocs.utils import get_relative_url
 
-ROOT = Path(__file__).resolve().parents[2]
+from site_tools import ROOT
+
 LICENCES = {"licence-code.txt": "LICENSE", "licence-text.txt": "LICENSE-text.md"}
 HTML_LANG = {"zh": "zh-Hans", "en": "en"}
 SEARCH = {"zh": "搜索", "en": "Search"}
@@ -93,7 +95,7 @@ def on_page_content(content, page, config, files):
         images = []
         for scheme in ("light", "dark"):
             address = src.replace(".light.svg", f".{scheme}.svg")
-            uri = posixpath.normpath(posixpath.join(page.url, address))
+            uri = urljoin(page.url, address)
             source = next((file for file in files if file.url == uri), None)
             if source is None:
                 raise PluginError(f"{page.file.src_uri}: {uri} does not exist")
@@ -141,8 +143,8 @@ def repair(output, language):
 
 def on_post_page(output, page, config):
     language = config.theme["language"]
-    depth = posixpath.relpath(".", page.url)
-    output = link_headings(output, twin(page.url, depth, language), language)
+    address = twin(page.url, get_relative_url(".", page.url), language)
+    output = link_headings(output, address, language)
     return repair(name_formulas_in_headers(output), language)
 
 
