@@ -267,12 +267,14 @@ def attention_statistics(weights):
     1. Mean entropy of a row (nats): near 0 is entropy collapse. 2. Mean weight on the
     first key: high is an attention sink. 3. Mean cosine of the same row in neighbouring
     layers, over the other keys: near 1 is attention collapse.
-    Raises ValueError for fewer than two layers, and unless the rows are distributions.
+    Raises ValueError for fewer than two layers or an empty map, and unless the rows are
+    distributions.
     """
     weights, _ = check_distribution(weights)
     shape = weights.shape
-    if len(shape) != 3 or shape[0] < 2:
-        raise ValueError(f"weights must be (layers >= 2, n_q, n_k), got shape {shape}")
+    if len(shape) != 3 or shape[0] < 2 or 0 in shape:
+        rule = "(layers >= 2, n_q >= 1, n_k >= 1)"
+        raise ValueError(f"weights must be {rule}, got shape {shape}")
     with np.errstate(divide="ignore"):  # log 0 is -inf: probability 0
         entropy = np.mean(entropy_from_logits(np.log(weights)))
     others = weights[..., 1:]  # a sink in both layers would make them look alike

@@ -2,6 +2,7 @@
 
 # --8<-- [start:imports]
 import math
+import numbers
 
 import torch
 # --8<-- [end:imports]
@@ -155,12 +156,12 @@ def attention_entropy_floor(n, sigma):
     In nats. n: integer >= 1; sigma: tensor >= 0, inf included; its shape, dtype and
     device are returned. Source: the form of Zhai et al. 2023.
     """
-    if not (isinstance(n, int) and n >= 1):
+    if not (isinstance(n, numbers.Integral) and n >= 1):
         raise ValueError(f"n must be an integer >= 1, got {n}")
     sigma, dtype = as_floating(sigma)
     sigma = sigma.clamp(max=1e4)  # exp(-1e4) is 0: no inf * 0
     gap = sigma * math.sqrt(n / max(n - 1, 1))
-    others = (n - 1) * torch.exp(-gap)
+    others = torch.exp(-gap) * (n - 1)
     return (torch.log1p(others) + gap * others / (1 + others)).to(dtype)
 
 
@@ -176,9 +177,10 @@ def softmax_off_by_one(logits, dim=-1):
     """
     logits, dtype = as_floating(logits)
     rows = torch.atleast_1d(logits).movedim(dim, -1)
-    with_zero = torch.nn.functional.pad(rows, (0, 1))
-    weights = torch.softmax(with_zero, -1)[..., :-1].movedim(-1, dim)
-    return weights.reshape(logits.shape).to(dtype)
+    with_zero = torch.softmax(torch.nn.functional.pad(rows, (0, 1)), -1)
+    # Inside softmax float32 sums run, which may drift; torch.sum adds in pairs.
+    with_zero = with_zero / with_zero.sum(-1, keepdim=True)
+    return with_zero[..., :-1].movedim(-1, dim).reshape(logits.shape).to(dtype)
 
 
 # --8<-- [end:softmax_off_by_one]
@@ -194,9 +196,10 @@ def softcap(x, cap):
     """
     x, dtype = as_floating(x)
     limits = torch.finfo(x.dtype)  # where cap is 0 or inf, x / cap is NaN
-    if not (isinstance(cap, (int, float)) and limits.tiny <= cap <= limits.max):
+    if not (isinstance(cap, numbers.Real) and limits.tiny <= float(cap) <= limits.max):
         rule = f"one finite number > 0 that {limits.dtype} can hold"
         raise ValueError(f"cap must be {rule}, got {cap}")
+    cap = float(cap)
     return (cap * torch.tanh(x / cap)).to(dtype)
 
 
@@ -213,8 +216,9 @@ def attention_statistics(weights):
     """
     weights, dtype = as_floating(weights)
     shape = tuple(weights.shape)
-    if len(shape) != 3 or shape[0] < 2:
-        raise ValueError(f"weights must be (layers >= 2, n_q, n_k), got shape {shape}")
+    if len(shape) != 3 or shape[0] < 2 or 0 in shape:
+        rule = "(layers >= 2, n_q >= 1, n_k >= 1)"
+        raise ValueError(f"weights must be {rule}, got shape {shape}")
     entropy = torch.special.entr(weights).sum(-1).mean()
     unit = torch.nn.functional.normalize(weights[..., 1:], dim=-1, eps=1e-8)
     likeness = (unit[1:] * unit[:-1]).sum(-1).mean()

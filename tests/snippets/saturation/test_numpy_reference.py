@@ -479,8 +479,8 @@ def test_statistics_by_hand():
 
 
 def test_statistics_refuse_wrong_shapes():
-    for shape in ((1, 2, 2), (2, 2), (2, 2, 2, 2)):
-        with pytest.raises(ValueError, match=r"weights must be \(layers >= 2, n_q, n_k\), got shape \("):
+    for shape in ((1, 2, 2), (2, 2), (2, 2, 2, 2), (2, 0, 2), (2, 2, 0)):
+        with pytest.raises(ValueError, match=r"weights must be \(layers >= 2, n_q >= 1, n_k >= 1\), got shape \("):
             attention_statistics(np.full(shape, 0.5))
     with pytest.raises(ValueError, match="sum to 1"):
         attention_statistics(np.ones((2, 2, 2)))

@@ -199,6 +199,21 @@ def test_off_by_one_long_float16_rows(device):
     assert path.softmax_off_by_one(torch.zeros(70_000, dtype=torch.float16, device=device))[0] > 0
 
 
+def test_off_by_one_does_not_drift_in_float32(device, close):
+    n = 2**17
+    logits = torch.zeros(n, device=device)
+    logits[0] = 3.0
+    close(path.softmax_off_by_one(logits), np.array([np.exp(3.0)] + [1.0] * (n - 1)) / (np.exp(3.0) + n))
+
+
+def test_numpy_scalars_are_numbers(device, close):
+    x = torch.tensor([1.0, 50.0], device=device)
+    for cap in (np.float16(30), np.float32(30), np.int64(30)):
+        close(path.softcap(x, cap), path.softcap(x, 30))
+    for n in (np.int64(9), np.uint8(9)):
+        close(path.attention_entropy_floor(n, x), path.attention_entropy_floor(9, x))
+
+
 @pytest.mark.parametrize("vjp", [path.softmax_vjp, path.log_softmax_vjp])
 def test_vjp_wants_equal_shapes(vjp):
     with pytest.raises(ValueError, match=r"same shape, got \(2, 3\) and \(3,\)"):
@@ -219,8 +234,8 @@ def test_wrong_cap(cap):
 
 
 def test_statistics_refuse_wrong_shapes():
-    for shape in ((1, 2, 2), (2, 2), (2, 2, 2, 2)):
-        with pytest.raises(ValueError, match=r"weights must be \(layers >= 2, n_q, n_k\), got shape \("):
+    for shape in ((1, 2, 2), (2, 2), (2, 2, 2, 2), (2, 0, 2), (2, 2, 0)):
+        with pytest.raises(ValueError, match=r"weights must be \(layers >= 2, n_q >= 1, n_k >= 1\), got shape \("):
             path.attention_statistics(torch.full(shape, 0.5))
 
 
