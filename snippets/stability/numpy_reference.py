@@ -248,7 +248,7 @@ def nll_from_probs(probs, target, ignore_index=-100):
     """
     probs, dtype = as_floating(probs)
     kept, labels = target_probs(target, probs.shape, ignore_index, 0.0)
-    check_probs(probs)
+    check_probs(probs[kept])
     chosen = probs[kept][labels[kept] == 1]
     wide = np.promote_types(chosen.dtype, np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):  # log 0, the mean of nothing
@@ -286,8 +286,9 @@ def blockwise_softmax(logits, axis=-1, out=None):
     """Return softmax(logits) along `axis`, computed in blocks that fit the cache.
 
     Values and edges are those of `softmax`. out: array to write to and return, of the
-    shape and dtype of the result, else ValueError; it may be `logits` itself. Along the
-    last axis no other array as large is made, along another axis one or two.
+    shape and dtype of the result, else ValueError; it may be `logits` itself. float32
+    and float64 need only a buffer of one block (a row at least) along the last axis,
+    one or two arrays as large along another; other dtypes are first copied to those.
     """
     logits, dtype = as_floating(logits)
     if out is None:  # laid out so that each row is contiguous

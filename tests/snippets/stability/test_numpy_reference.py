@@ -411,6 +411,8 @@ def test_a_broken_row_of_probabilities_stays_visible():
 def test_probabilities_that_have_rounded_to_zero():
     assert nll_from_probs([[1, 0]], [1]) == inf
     assert nll_from_probs([[0.9, 0.1], [0.5, 0.5]], [0, -100]) == pytest.approx(0.105360515657826, rel=1e-14)
+    for ignored in ([0, 0], [inf, 0], [-1, 5]):  # masked_softmax gives zeros to a row of padding
+        assert nll_from_probs([[0.9, 0.1], ignored], [0, -100]) == pytest.approx(0.105360515657826, rel=1e-14)
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
