@@ -181,7 +181,8 @@ def stability_speed(figure, data, say):
         for row, value in enumerate(speed):
             axes.text(value + 0.06, row, f"{value:.1f}", va="center")
         axes.set_yticks(range(len(labels)), labels.values())
-        axes.set_xlim(0, 4)
+        axes.set_xlim(0, 5)
+        axes.set_xticks([0, 2, 4])
         rows, columns = case["shape"]
         shape = say(f"{rows} × {columns}", f"{rows:,} × {columns:,}")
         axes.set_title(f"{case['dtype']}\n{shape}", loc="left")
