@@ -126,7 +126,7 @@ def test_derivatives_have_their_signs(z, temperature):
 def test_filters_only_take_out(z, k, p):
     for kept in (top_k_filter(z, k), top_p_filter(z, p), min_p_filter(z, p)):
         assert np.all((kept == z) | (kept == -np.inf))
-        assert kept.max() == z.max()
+        assert kept.max() >= z.max() - 1e-15  # closer ones have the same probability
         np.testing.assert_array_equal(np.isfinite(kept) & (z < kept[np.isfinite(kept)].min()), False)
 
 
