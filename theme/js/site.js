@@ -22,14 +22,15 @@
   unname();
 
   // What scrolls sideways can be reached and scrolled with the keyboard.
-  const scrollable = new ResizeObserver((entries) => {
-    for (const { target } of entries) {
-      const scrolls = target.scrollWidth > target.clientWidth;
-      for (const [name, value] of [["tabindex", "0"], ["role", "group"], ["aria-label", chinese ? "可左右滚动" : "Scrolls sideways"]])
-        scrolls ? target.setAttribute(name, value) : target.removeAttribute(name);
-    }
-  });
-  window.document$.subscribe(() => {
-    for (const box of article.querySelectorAll(".md-typeset__table, .md-typeset__scrollwrap, .katex-display")) scrollable.observe(box);
+  const attributes = { tabindex: "0", role: "group", "aria-label": chinese ? "可左右滚动" : "Scrolls sideways" };
+  const reach = (box) => {
+    for (const [name, value] of Object.entries(attributes))
+      box.scrollWidth > box.clientWidth ? box.setAttribute(name, value) : box.removeAttribute(name);
+  };
+  const resized = new ResizeObserver((entries) => { for (const { target } of entries) reach(target); });
+  window.document$.subscribe(() => {  // once the theme has put its boxes around the tables
+    const boxes = article.querySelectorAll(".md-typeset__scrollwrap, .katex-display");
+    for (const box of boxes) resized.observe(box);
+    document.fonts.ready.then(() => boxes.forEach(reach));
   });
 }
