@@ -22,7 +22,7 @@ site: setup-site  ## build the book into site/
 
 test: setup-test check  ## run every check and test
 	@$(PY) -m site_tools.chromium
-	@$(PY) -m pytest -q --cov
+	@$(PY) -m pytest -q --cov -n 2 --dist loadfile
 
 figures: setup-site  ## draw the figures whose sources changed (FORCE=1: all)
 	@$(PY) -m figures $(if $(FORCE),--force)
