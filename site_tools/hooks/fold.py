@@ -38,7 +38,7 @@ def on_page_content(html, page, config, files):
         if not names:
             return match[0]
         button = (
-            f'<button class="unfold" type="button" aria-expanded="false" hidden>'
+            f'<button class="unfold" type="button" aria-expanded="false" data-search-exclude hidden>'
             f"{label.format(count=count, names=', '.join(names))}</button>"
         )
         return opening + button + before + "".join(parts).rstrip("\n") + after
